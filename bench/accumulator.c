@@ -72,7 +72,7 @@ static double bf16(uint16_t bits)
     return value;
 }
 
-/* Of a number that BF16 holds. */
+/* The bits of a number that BF16 holds. */
 static uint16_t bf16_bits(double value)
 {
     float narrow = (float)value;

@@ -76,7 +76,7 @@ static void forget_peak(void)
         peak_is_of_runs = false;
 }
 
-/* Of this process, in bytes; -1 where nobody tells. field is one of /proc/self/status, its colon with it. */
+/* This process's memory, in bytes; -1 where nobody tells. field is one of /proc/self/status, its colon with it. */
 static double resident(const char *field)
 {
     FILE *file = fopen("/proc/self/status", "r");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads hardware counters of a benchmark's kernels with ncu and keeps them as JSON.
 
-    bench/counters.py build/bench/ladder bench/results/h200-ladder-ncu.json [--size 2048] [--names ^ladder_]
+    bench/counters.py build/bench/ladder build/gpu-results/ladder-ncu.json [--size 2048] [--names ^ladder_]
                       [--options="--routine dgemm"]
 
 One profiled run, `PROGRAM --once --size N OPTIONS`, launches each kernel once or a few times. The file holds the size and, for

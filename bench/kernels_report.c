@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of what cuBLAS reaches: less is listed. */
+/* Products with less than this share of what cuBLAS reaches are listed. */
 static const double LEAST_RATIO = 0.92;
 
 void kernels_open_report(kernels_report *report, const kernels_options *options, const bench_gpu *gpu)
@@ -58,7 +58,7 @@ void kernels_end_group(kernels_report *report, const char *name, const kernels_t
     bench_json_end(&report->json, '}');
 }
 
-/* Of the rate of a copy; NaN for products that do more than read their operands. */
+/* Bytes a second over the rate of a copy; NaN for products that do more than read their operands. */
 static double share_of_copy(const kernels_report *report, const tb_product *p, double seconds)
 {
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;

@@ -77,7 +77,7 @@ static double largest_difference(const level3_operands *operands, const level3_t
     return largest;
 }
 
-/* Of what the reference took to what we did in the same round. */
+/* The median of the ratios of what the reference took to what we took in the same round. */
 static double median_ratio(const double *reference, const double *ours, int rounds)
 {
     double ratios[ROUNDS_MOST];

@@ -5,7 +5,7 @@
 #include "bench/json.h"
 #include "bench/level3_operands.h"
 
-/* Of one product. */
+/* What was measured of one product. */
 typedef struct level3_times {
     int sides, rounds;
     double seconds[LEVEL3_SIDES_MOST]; /* medians; NaN where the side refused */
@@ -16,7 +16,7 @@ typedef struct level3_times {
 typedef struct level3_report {
     const level3_sides *sides;
     bench_json json;
-    /* Of the routine's products: sums of logarithms of the ratios to the reference, and to cublasXt; and how many there are. */
+    /* Sums over the routine's products of the logarithms of the ratios to the reference, and to cublasXt; and how many there are. */
     double log_sum, log_sum_xt;
     int count;
 } level3_report;

@@ -14,7 +14,7 @@ typedef struct bench_contender {
     const tb_kernel *kernel; /* NULL: cuBLAS */
     bool tf32;               /* of cuBLAS: on the TF32 tensor cores, for comparison */
     void *workspace;
-    /* Of A and B: where a kernel that pads copies what it cannot take, which is part of its time; else data is NULL. */
+    /* Where a kernel that pads copies an A or B that it cannot take, which is part of its time; else data is NULL. */
     tb_operand pitched[TB_ROLES];
     double seconds; /* the median; NaN before it was timed */
 } bench_contender;

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Draws what the benchmarks measured, from the JSON that they left.
 
-    bench/pictures.py kernels  bench/results/h200-kernels.json docs/kernels.png
-    bench/pictures.py streamed bench/results/h200-streamed-pageable.json docs/streamed.png
-    bench/pictures.py regret   bench/results/h200-regret.json docs/regret.png
-    bench/pictures.py routines regret-sgemm.json regret-ztrsm.json ... docs/routines.png
-    bench/pictures.py level3   level3-device.json level3-host.json docs/level3.png
-    bench/pictures.py tensor    bench/results/h200-tensor.json docs/tensor.png
-    bench/pictures.py precision bench/results/h200-precision.json docs/precision.png
-    bench/pictures.py spread    bench/results/h200-spread.json docs/spread.png
+    bench/pictures.py kernels   kernels.json docs/kernels.png
+    bench/pictures.py streamed  streamed-pageable.json docs/streamed.png
+    bench/pictures.py regret    regret-sgemm.json docs/regret.png
+    bench/pictures.py routines  regret-sgemm.json regret-ztrsm.json ... docs/routines.png
+    bench/pictures.py level3    level3-device.json level3-host.json docs/level3.png
+    bench/pictures.py tensor    tensor.json docs/tensor.png
+    bench/pictures.py precision precision.json docs/precision.png
+    bench/pictures.py spread    spread.json docs/spread.png
+
+scripts/gpu.sh leaves the files in build/gpu-results.
 """
 import argparse
 import json
@@ -38,8 +40,8 @@ def _log_ticks(axis, values):
 
 
 def _routine(results):
-    """What was measured; results of before routines could be chosen are SGEMM's."""
-    return results.get("routine", "sgemm").upper()
+    """What was measured."""
+    return results["routine"].upper()
 
 
 def kernels(results):
@@ -112,9 +114,9 @@ def regret(results):
         routes = sorted({p["plan"].split()[0].rstrip(":") for p in products})
         for route, colour in zip(routes, ("tab:orange", "tab:blue", "tab:green")):
             mine = [p for p in products if p["plan"].startswith(route)]
-            axes.scatter(*_arithmetic_and_bytes(mine, results), s=10, color=colour, label=route)
+            axes.scatter(*_arithmetic_and_bytes(mine), s=10, color=colour, label=route)
         wrong = [p for p in products if p["regret"] > 1.1]
-        axes.scatter(*_arithmetic_and_bytes(wrong, results), s=60, facecolors="none", edgecolors="black",
+        axes.scatter(*_arithmetic_and_bytes(wrong), s=60, facecolors="none", edgecolors="black",
                      label="more than 10 % slower than the best")
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -126,11 +128,8 @@ def regret(results):
     return picture
 
 
-def _arithmetic_and_bytes(products, results):
-    """Results of before any routine could be chosen do not say it: they are real GEMM's, and SYRK's as if it were one."""
-    element_bytes = 4 if _routine(results).startswith("S") else 8
-    return ([p.get("flop", 2 * p["m"] * p["n"] * p["k"]) for p in products],
-            [p.get("bytes", element_bytes * (p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"])) for p in products])
+def _arithmetic_and_bytes(products):
+    return [p["flop"] for p in products], [p["bytes"] for p in products]
 
 
 def _mean_regret(products):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the ladder and writes its figures into docs/ladder.md, all from the JSON that the benchmarks left.
 
-    bench/plot.py bench/results/h200-ladder.json [--counters bench/results/h200-ladder-ncu.json]
+    bench/plot.py build/gpu-results/ladder.json [--counters build/gpu-results/ladder-ncu.json]
 
 What stands between <!-- NAME --> and <!-- /NAME --> in the document belongs to this script.
 """

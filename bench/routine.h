@@ -12,13 +12,13 @@
 /* A row of tb_routine_rows. */
 typedef tb_routine_row bench_routine;
 
-/* Of those that are measured beside other libraries: GEMM, SYRK and GEMMT of real numbers. NULL: none has that name. */
+/* Finds one that is measured beside other libraries: GEMM, SYRK and GEMMT of real numbers. NULL: none has that name. */
 const bench_routine *bench_find_routine(const char *name);
 
 /* "sgemm, dgemm, ..." */
 const char *bench_routine_names(void);
 
-/* Of all that are no batches. */
+/* Finds any that is no batch. */
 const bench_routine *bench_find_any_routine(const char *name);
 
 /* Whether such products are measured beside others. */

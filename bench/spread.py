@@ -2,9 +2,9 @@
 """Errors of double-precision products against how different the operands' magnitudes are: of FP64 units, of fixed numbers
 of moduli, and of dgemm_crt, whose survey chooses the number (docs/precision.md, "Double precision from integers").
 
-    bench/spread.py --library build/libtileblas.so --json bench/results/h200-spread.json
+    bench/spread.py --library build/libtileblas.so --json build/gpu-results/spread.json
     bench/spread.py --without-gpu --size 256 --json FILE
-    bench/pictures.py spread bench/results/h200-spread.json docs/spread.png
+    bench/pictures.py spread build/gpu-results/spread.json docs/spread.png
 
 Numbers are (u - 1/2) exp(spread N), u uniform in 0..1, N normal, the same u and N for every spread. Errors are the
 largest and the rms of a sample of C, in u d, u = 2^-53, d = |A||B|.
@@ -38,7 +38,7 @@ SHARE_OF_PRODUCT, BITS_MOST = 0.47, 63
 LOGARITHM_UNITS, LOGARITHM_ERROR = 128, 0.0861
 SHARES_OF_ERROR, SPARE_BITS, ROUNDING = (1 / 64, 0.17), 0.25, 1e-3
 
-# Of cblas.h.
+# Values of cblas.h.
 COLUMN_MAJOR, AS_IT_IS, TRANSPOSED = 102, 111, 112
 
 

@@ -20,8 +20,8 @@
  * copy, as they have to be woken. */
 #define STREAMED_CALL_SECONDS 45e-6
 #define COPIED_CALL_SECONDS   60e-6
-/* Of each stage of the pipeline, what no other stage covers up: the first slab's way in, the last swaths' way
- * out, the last slab's arithmetic. */
+/* Shares of each stage of the pipeline that no other stage covers up: the first slab's way in, the last swaths'
+ * way out, the last slab's arithmetic. */
 #define UNCOVERED_IN   (1.0 / 8)
 #define UNCOVERED_OUT  (1.0 / 4)
 #define UNCOVERED_WORK (1.0 / 8)
@@ -299,7 +299,7 @@ static bool reads_as_given(const tb_kernel *kernel, const tb_product *product)
     return kernel->reads == TB_READS_STRUCTURED && kernel->element == tb_element_of(product);
 }
 
-/* Of a kernel as it has been prepared for what it multiplies of the product: all of it, or a term, or what that is lowered to. */
+/* Seconds that a kernel takes as it was prepared for what it multiplies: the product, a term of it, or what that is lowered to. */
 static double seconds_as_prepared(const tb_kernel *kernel, const tb_product *product,
                                   const tb_schedule *schedule, const tb_chip *chip)
 {

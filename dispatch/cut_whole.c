@@ -75,7 +75,7 @@ static void cut_a(const tb_product *product, const tb_budget *budget, const cut 
     const int64_t m = product->m, k = tb_larger(product->k, 1), slot = tb_in_slot(budget, product);
     const int64_t piece = tb_smaller(tb_larger(m * k / PIECES, slot / 2), PIECE_SLOTS_MOST * slot);
     const int64_t count = tb_larger(m * k / piece, 1);
-    /* Of one operand a run of k brings what the first block needs of B. */
+    /* Where B is A, read the other way, a run of k of A brings what the first block needs of B. */
     const bool rows = product->a.transposed && count > 1 && !tb_has_one_operand(product);
     tiling->piece_m = tiling->band_m;
     tiling->slab_k =

@@ -110,8 +110,8 @@ static uint64_t alignment_between(const tb_operand *operand)
            (uint64_t)__builtin_ctzll((uint64_t)(operand->count > 1 ? operand->stride : 0) | MOST);
 }
 
-/* Of all that the choice depends on, where the kernels are the catalog's and none is forced. What is known of the operands' numbers
- * is not in it: a kernel that they do not suit takes no longer than the others would. */
+/* The hash of all that the choice depends on, where the kernels are the catalog's and none is forced. What is known of the operands'
+ * numbers is not in it: a kernel that they do not suit takes no longer than the others would. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {

@@ -1,5 +1,6 @@
-/* Decisions, and nothing else. decide() looks at a product and at the facts and answers a plan; it is a pure
- * function without global state, clock or CUDA, so every decision can be printed and tested anywhere.
+/* Decisions, and nothing else. tb_decide looks at a product and at the facts and answers a plan. It has no global state, no clock
+ * and no CUDA, so every decision can be printed and tested anywhere. The memory of choices that the facts bring saves it time, and
+ * changes no answer.
  *
  * A route is a way to execute a plan; a reason says in words why the plan is what it is.
  */
@@ -84,7 +85,7 @@ typedef struct tb_choice_memory {
 /* Devices whose work is looked at: those at the beginning of the machine's list. */
 #define TB_BACKLOGS 16
 
-/* What decide() may know besides the product. */
+/* What tb_decide may know besides the product. */
 typedef struct tb_facts {
     tb_place places[TB_ROLES]; /* of the operands; of a batch, of the first product's */
     bool scattered;            /* some of a batch's products have operands in other places */

@@ -80,7 +80,7 @@ static TB_OWN_FRAME bool choose_for_lowered(const tb_product *product, const tb_
     return true;
 }
 
-/* Of a product of two terms, both at once where that takes less time. */
+/* A product of two terms is computed by one launch of both where that takes less time. */
 static TB_OWN_FRAME void choose_to_join(const tb_product *product, const tb_facts *facts, bool as_forced,
                                         tb_plan joined, tb_plan *plan)
 {
@@ -92,7 +92,7 @@ static TB_OWN_FRAME void choose_to_join(const tb_product *product, const tb_fact
 
 static bool choose_kernels(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
 
-/* Of a product of two terms, one of which is folded where that takes less time. */
+/* A product of two terms becomes one that is folded where that takes less time. */
 static TB_OWN_FRAME void choose_to_fold(const tb_product *product, const tb_facts *facts, bool as_forced,
                                         tb_plan folded, tb_plan *plan)
 {

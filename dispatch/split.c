@@ -186,7 +186,7 @@ void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as
     int wanted = facts->machine.devices_wanted;
     if (facts->machine.chip_count < 2 || wanted == 1 || !movable)
         return;
-    /* Of a triangle one device has all: another one would have to be brought nearly all of A, too. */
+    /* One device has all of a triangle: another one would have to be brought nearly all of A, too. */
     if (product->mask == TB_FULL && (wanted > 0 || plan->device_seconds >= SHARED_SECONDS_LEAST))
         share_best(product, facts, as_forced, plan);
     if (plan->region_count == 1)

@@ -52,8 +52,8 @@ typedef struct tb_tiling {
     int64_t ring_c; /* blocks of C on the device at a time */
 } tb_tiling;
 
-/* Of a triangle of which all has its place on the device, each step may bring some rows of A and the same columns of B, and
- * complete what of C they and those before make complete: rows of a lower triangle, columns of an upper one. Then C goes
+/* A triangle that has its place on the device as a whole may grow: each step brings some rows of A and the same columns of B, and
+ * completes what of C they and those before make complete: rows of a lower triangle, columns of an upper one. Then C goes
  * back from the beginning on. */
 
 /* A product is a sequence of steps: something is brought, and then multiplied. */

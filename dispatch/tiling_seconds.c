@@ -15,7 +15,7 @@
 #define BOTH_WAYS 0.9
 /* A column, or what of it is loaded, where the link or the host's threads do not go on with the next one. */
 #define PIECE_SECONDS 13e-9
-/* Of the thread: what starts a product; a slot, beside its copying. */
+/* What the calling thread takes to start a product, and for a slot beside copying. */
 #define LAUNCH_THREAD_SECONDS 28e-6
 #define SLOT_THREAD_SECONDS   29e-6
 /* On the device, between two products. */
@@ -134,7 +134,7 @@ static void load_by_slots(simulation *simulation, int64_t rows, int64_t columns,
     }
 }
 
-/* Of rows x columns in the program's memory, of which stored_rows lie together. */
+/* Loads rows x columns of the program's memory, where columns have stored_rows that lie together. */
 static void load(simulation *simulation, tb_passage passage, int64_t rows, int64_t columns,
                  int64_t stored_rows)
 {
@@ -179,7 +179,7 @@ static const tb_known_size *size_of(const simulation *simulation, int64_t m, int
     return size;
 }
 
-/* Of a rectangle of C, the share that the mask leaves. */
+/* The share of a rectangle of C that the mask leaves. */
 static double share_of(const simulation *simulation, tb_range rows, tb_range columns)
 {
     if (simulation->product->mask == TB_FULL)

@@ -34,7 +34,7 @@ TILEBLAS_API const char *tileblas_version(void);
 /* One route's share of the calls since the start of the process, a fork, or the last reset. */
 typedef struct tileblas_route_statistics {
     unsigned long long calls;
-    double flop;        /* 2mnk, summed */
+    double flop;        /* 2mnk of a real GEMM, 8mnk of a complex one, about half of that of a triangle */
     double seconds;     /* wall time of the calls */
     double link_bytes;  /* copied between host and device memory */
     double won_seconds; /* the forecast for the host less the seconds taken, over device calls that had one */

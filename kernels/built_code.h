@@ -14,7 +14,7 @@
 #define TB_CODE_FROM_90 1
 #endif
 
-/* Of an entry whose code waits itself, where it is for 9.0 and later (tb_entry.early). */
+/* What tb_entry.early is for code that waits itself where it is for 9.0 and later. */
 #define TB_EARLY (TB_CODE_FROM_90 != 0)
 
 #endif

@@ -128,10 +128,10 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
                                 TB_SPLIT_SM80_RING_BYTES, NULL, 0, false},
 };
 
-#define TB_DGEMM_SHAPE TB_DGEMM_FILE
+#define TB_DGEMM_SHAPE(...) TB_DGEMM_BY_NAMES(TB_DGEMM_FILE, __VA_ARGS__)
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
-#define TB_ZGEMM_SHAPE TB_ZGEMM_FILE
+#define TB_ZGEMM_SHAPE(...) TB_ZGEMM_BY_NAMES(TB_ZGEMM_FILE, __VA_ARGS__)
 #include "kernels/fp64/shapes_complex.def"
 #undef TB_ZGEMM_SHAPE
 
@@ -231,7 +231,7 @@ const tb_kernel tb_catalog[] = {
         .prepare = tb_split_sm80_prepare,
         .launch = tb_launch_split_sm80,
     },
-#define TB_DGEMM_SHAPE TB_DGEMM_ROW
+#define TB_DGEMM_SHAPE(...) TB_DGEMM_BY_NAMES(TB_DGEMM_ROW, __VA_ARGS__)
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
     TB_SKINNY_ROW(dgemm_skinny, TB_FP64, 8, 8),
@@ -253,7 +253,7 @@ const tb_kernel tb_catalog[] = {
     TB_STRUCTURED_ROW(dgemm_structured, TB_FP64, "FP64"),
     TB_STRUCTURED_ROW(cgemm_structured, TB_COMPLEX_FP32, "complex FP32"),
     TB_STRUCTURED_ROW(zgemm_structured, TB_COMPLEX_FP64, "complex FP64"),
-#define TB_ZGEMM_SHAPE TB_ZGEMM_ROW
+#define TB_ZGEMM_SHAPE(...) TB_ZGEMM_BY_NAMES(TB_ZGEMM_ROW, __VA_ARGS__)
 #include "kernels/fp64/shapes_complex.def"
 #undef TB_ZGEMM_SHAPE
     TB_TRIANGULAR_ROWS_OF(s, TB_FP32, 4),

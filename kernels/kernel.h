@@ -83,11 +83,11 @@ typedef enum tb_reads {
 /* How a kernel would compute a product: what that is forecast to take, what it needs, and how it is dealt to blocks. */
 #define TB_DEAL_BYTES 256
 typedef struct tb_schedule {
-    /* Of all launches together, once they run; 0 where the kernel has no forecast of its own. */
+    /* What all launches take together, once they run; 0 where the kernel has no forecast of its own. */
     double clocks;
-    /* Of these, what a launch is spared that finds what the one before it made of the same A. */
+    /* How many of these a launch is spared that finds what the one before it made of the same A. */
     double clocks_of_a;
-    /* So many more, should operands not suit the kernel, where it is not known that they do. */
+    /* How many more it takes if operands do not suit the kernel, where it is not known that they do. */
     double clocks_at_risk;
     size_t workspace; /* bytes of device memory that the launch needs beside the operands */
     _Alignas(8) unsigned char deal[TB_DEAL_BYTES]; /* the family's own */
@@ -117,7 +117,7 @@ struct tb_kernel {
                           bench/kernels on an H200 */
     double a_along_k_share,
         b_along_k_share; /* shares of it that aligned operands along k cost, or gain if negative */
-    /* Of the SIMT family: how many times as long as forecast a product takes that is not one of a batch. */
+    /* How many times as long as forecast a product takes that is not one of a batch; of the SIMT family. */
     double by_itself;
     int segment_k;     /* steps of k that are read in one piece of an operand along k */
     int blocks;        /* that fit a multiprocessor at a time */

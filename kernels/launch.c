@@ -90,8 +90,8 @@ int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target
     return share;
 }
 
-/* Of one operand, in its rows or columns of so many bytes: what `dealt` tiles read, which lie in so many lines, and as many columns of
- * tiles as `times`. */
+/* What `dealt` tiles read of one operand, in its rows or columns of so many bytes. The tiles lie in so many lines, and in as many
+ * columns of tiles as `times`. */
 static double scattered_extent(double bytes, int64_t dealt, int64_t lines, int64_t times, int64_t tile,
                                int64_t extent)
 {

@@ -78,10 +78,10 @@ bool tb_moves_vectors(const tb_product *product);
 /* Lanes that add up a share of a tile's parts each: fewer, and so more groups of them and more blocks, the more parts there are. */
 int32_t tb_reduce_lanes(int64_t parts);
 
-/* Of the 128 multiply-adds a clock that forecasts count with, what a multiprocessor does. */
+/* The share that a multiprocessor does of the 128 multiply-adds a clock that forecasts count with. */
 double tb_share_of_lanes(int architecture);
 
-/* Of a multiprocessor's FP32 multiply-adds a clock, how many of an element's it does. */
+/* How many multiply-adds of an element a multiprocessor does, as a share of its FP32 multiply-adds a clock. */
 double tb_share_of_element(tb_element element, int architecture);
 
 /* The same with a row that has an efficiency and no forecast of its own. What keeps it from the peak of 9.0, where efficiencies are

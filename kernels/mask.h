@@ -41,7 +41,7 @@ typedef struct tb_tile_mask {
     int32_t first, end, step;
 } tb_tile_mask;
 
-/* Of a tile of so many rows and columns, whose first element is (row, column) of C. */
+/* The mask of a tile of so many rows and columns, whose first element is (row, column) of C. */
 TB_HOST_DEVICE_INLINE tb_tile_mask tb_mask_of_tile(int32_t mask, int32_t step, int64_t diagonal, int64_t row,
                                                    int64_t column, int32_t rows, int32_t columns)
 {
@@ -84,7 +84,7 @@ typedef struct tb_masked_tiles {
     int32_t first_column; /* where a line's first tile lies, in tiles */
 } tb_masked_tiles;
 
-/* Of C, m x n, and of a product's. A group has as many lines as asked for, or a few more. */
+/* The masked tiles of C, m x n, and of a product's C. A group has as many lines as asked for, or a few more. */
 #ifndef __CUDACC__
 tb_masked_tiles tb_mask_tiles(int64_t m, int64_t n, int32_t tile_m, int32_t tile_n, int32_t group,
                               int32_t mask, int64_t diagonal);

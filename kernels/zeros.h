@@ -25,7 +25,7 @@ enum {
     TB_ZEROS_BY_PAIRS = 8, /* columns of complex numbers, of which each has two steps of k */
 };
 
-/* Of a product. A mask leaves out whole tiles instead; and places are counted in int. */
+/* Where a product has zeros. A mask leaves out whole tiles instead; and places are counted in int. */
 #ifndef __CUDACC__
 #define TB_ZEROS_EXTENT_MOST INT64_C(0x7fff0000)
 
@@ -47,7 +47,7 @@ typedef struct tb_needed {
     int32_t first, end;
 } tb_needed;
 
-/* Of a tile of so many rows and columns, of so many steps if none is left out. Tiles have even numbers of rows and columns, and
+/* The steps that a tile of so many rows and columns needs, of so many if none is left out. Tiles have even numbers of rows and columns, and
  * steps of k, so that blocks of 2 x 2 on the diagonal are not cut. */
 TB_HOST_DEVICE_INLINE tb_needed tb_needed_steps(int32_t zeros, tb_tile_place tile, int32_t rows,
                                                 int32_t columns, int32_t tile_k, int32_t steps)

@@ -158,7 +158,7 @@ want_suites() {
         want_modules build/venv "its tests are skipped" pyscf -- pyscf
     fi
     want_modules build/pytest "NumPy's and SciPy's own tests are skipped" hypothesis,pytest -- pytest hypothesis
-    # Of these few modules are ever imported. Ninja is a program, which building a wheel takes.
+    # Few modules of these are ever imported. Ninja is a program, which building a wheel takes.
     local ninja=()
     have ninja || ninja=(ninja)
     want_modules build/wheel-tools "the wheel is not tested" "auditwheel,ipykernel,nbclient,scikit_build_core${ninja:+,ninja}" \

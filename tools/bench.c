@@ -52,7 +52,7 @@ typedef struct settings {
 
 enum { HOST, TILEBLAS, CUBLAS };
 
-/* Of one contestant on one shape. */
+/* What one contestant takes for one shape. */
 typedef struct timing {
     double seconds[ROUNDS_MOST];
     int rounds;

@@ -219,7 +219,7 @@ static void gather_facts(question *question)
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         question->facts.places[role] = (tb_place){.memory = question->memory};
     tb_gather_facts(product, &question->facts);
-    /* Of the host, and of whatever else the facts hold, this machine's are taken. */
+    /* What facts say of the host, and all else that was not supposed, is this machine's. */
     tb_machine *machine = &question->facts.machine;
     if (supposed.host_cores > 0)
         machine->host_cores = supposed.host_cores;
@@ -239,7 +239,7 @@ static int explain(question *question)
     return explain_answer(question);
 }
 
-/* Of an empty C nothing is asked. */
+/* Nothing is asked about an empty C. */
 static bool read_sizes(char **texts, problem *problem)
 {
     const bool square = problem_has_triangle(problem);

@@ -101,7 +101,7 @@ static bool library_path(const char *name, char *path, size_t size)
 
 /* ---- In words ----------------------------------------------------------------------------------------- */
 
-/* Of memory that nobody has taken; 0 where the device has not been opened. */
+/* Bytes of its memory that nobody has taken; 0 where the device has not been opened. */
 static size_t free_memory(const tb_chip *chip)
 {
     size_t free_bytes = 0, total_bytes;

@@ -23,7 +23,7 @@ void json_free(json_value *value);
 
 /* NULL when there is none, or the value is no object. */
 const json_value *json_member(const json_value *object, const char *key);
-/* Of a member that is not there, or is of another kind: "" and 0. */
+/* Text is "" and a number 0 where the member is not there, or is of another kind. */
 const char *json_text_of(const json_value *object, const char *key);
 double json_number_of(const json_value *object, const char *key);
 /* A count or an extent, from 0 to the largest: what a stranger's file has beyond those is that one of them. */

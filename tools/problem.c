@@ -34,7 +34,7 @@ bool problem_has_side(const problem *problem)
     return class_of(problem)->is_symmetric || problem_is_in_place(problem);
 }
 
-/* Of C, all of which is of n rows and columns. */
+/* C is a triangle, of n rows and columns. */
 bool problem_has_triangle(const problem *problem)
 {
     return class_of(problem)->updates;
@@ -83,7 +83,7 @@ bool problem_settle_leading_dimensions(tb_product *product)
     return true;
 }
 
-/* Of a user's half of the addresses, on x86-64 and on AArch64. */
+/* Bytes in a user's half of the addresses, on x86-64 and on AArch64. */
 #define ADDRESSES (INT64_C(1) << 47)
 
 static bool has_room(const tb_operand *operand, int64_t matrices)

@@ -22,7 +22,7 @@ bool problem_is_batch(const problem *problem);
 /* A is square, and on one side of a matrix of C's size. */
 bool problem_has_side(const problem *problem);
 
-/* Of C, all of which is of n rows and columns. */
+/* C is a triangle, of n rows and columns. */
 bool problem_has_triangle(const problem *problem);
 
 bool problem_has_one_operand(const problem *problem);

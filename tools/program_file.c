@@ -63,7 +63,7 @@ static void look_for_gemm(const image *image, const Elf64_Shdr *sections, size_t
     }
 }
 
-/* Of either kind of table a file has one, says ELF: one that names the same symbols over and over would take for ever. */
+/* A file has one table of either kind, says ELF: one that names the same symbols over and over would take for ever. */
 static void look_into_first(const image *image, const Elf64_Shdr *sections, size_t section_count,
                             uint32_t type, program_file *file)
 {

@@ -14,7 +14,7 @@
 /* What a host may be said to have. */
 enum { CORES_MOST = 1 << 20 };
 
-/* Of a kind of call: the sum of all kinds is a number, too. */
+/* Calls of one kind: the sum over all kinds has to be a number, too. */
 #define CALLS_MOST (INT64_C(1) << 48)
 
 /* A thousand years, in which many kinds may have been computed. */

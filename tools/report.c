@@ -65,7 +65,7 @@ bool report_ended(const report *report, pid_t process)
     return event && is_event(event, "exit");
 }
 
-/* Of a process that has not ended the last report stands for all. */
+/* The last report of a process that has not ended stands for all. */
 bool report_takes(const report_event *event)
 {
     return is_event(event, "exit") || (event->is_last && is_event(event, "now"));

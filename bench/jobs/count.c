@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of count.S, which stamps them from the list of names. */
+/* count.S stamps these from the list of names. */
 extern const char jobs_names[];
 extern const uint32_t jobs_offsets[];
 extern void jobs_return(void);

@@ -27,7 +27,7 @@
 #define TB_CRT_CONSUMERS       256
 #define TB_CRT_VECTORS(tile_n) (TB_CRT_TILE_M * (tile_n) / TB_CRT_CONSUMERS / 16)
 
-/* Of dgemm_crt_sm90: clusters of two blocks, one tile above the other. */
+/* dgemm_crt_sm90 has clusters of two blocks, one tile above the other. */
 #define TB_CRT_SM90_TILE_N      256
 #define TB_CRT_SM90_CLUSTER     2
 #define TB_CRT_SM90_THREADS     384
@@ -35,8 +35,8 @@
 #define TB_CRT_SM90_STAGE_BYTES ((TB_CRT_TILE_M + TB_CRT_SM90_TILE_N) * TB_CRT_STAGE_K)
 #define TB_CRT_SM90_RING_BYTES  (TB_CRT_SM90_STAGES * (TB_CRT_SM90_STAGE_BYTES + 2 * 8))
 
-/* Of dgemm_crt_sm80 and dgemm_crt_sm75, which copy half of the steps at a time. A multiprocessor has room for two blocks, of 7.5
- * in 64 KiB. */
+/* dgemm_crt_sm80 and dgemm_crt_sm75 copy half of the steps at a time. A multiprocessor has room for two blocks, one of 7.5 in 64
+ * KiB. */
 #define TB_CRT_MMA_TILE_N      128
 #define TB_CRT_MMA_BLOCKS      2
 #define TB_CRT_MMA_COPY_K      64

@@ -21,7 +21,7 @@ namespace crt
 
 constexpr float rounding = 1e-3f; /* more than logarithms err by, which are below 2^8 */
 
-/* Of both operands. */
+/* A number for each of the two operands. */
 struct both {
     float a, b;
 };
@@ -31,7 +31,7 @@ __device__ inline both larger(both x, both y)
     return {fmaxf(x.a, y.a), fmaxf(x.b, y.b)};
 }
 
-/* Of the block's threads. */
+/* The largest numbers of all of the block's threads. */
 __device__ inline both most_of_block(both value)
 {
     __shared__ both of_warp[TB_CRT_DECIDE_THREADS / 32];
@@ -157,7 +157,7 @@ __device__ inline void choose_quanta(const tb_crt_arguments &arguments, tb_crt_d
     own.moduli = count_moduli(own.bits_of_a, arguments.same ? own.bits_of_a : bits.b, arguments.moduli_most);
 }
 
-/* Of A, that would serve another B. */
+/* What stands for the bits of an A that has no quanta which would serve another B. */
 constexpr float no_quanta = -1;
 
 /* By one block of TB_CRT_DECIDE_THREADS. */

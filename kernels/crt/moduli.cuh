@@ -75,7 +75,7 @@ struct wide {
     }
 };
 
-/* Of the first n moduli, all but one of them; leaves out none where that is n. */
+/* The product of the first n moduli but one; left_out n leaves out none. */
 constexpr wide product_without(int n, int left_out)
 {
     wide product;
@@ -201,7 +201,7 @@ __device__ inline uint32_t reduce(int32_t bits, float inverse, int32_t modulus)
     return uint32_t(bits - quotient * modulus);
 }
 
-/* Of four words the lowest bytes. */
+/* The lowest bytes of four words. */
 __device__ inline uint32_t pack(uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
 {
     return __byte_perm(__byte_perm(b0, b1, 0x0040), __byte_perm(b2, b3, 0x0040), 0x5410);

@@ -123,7 +123,7 @@ __device__ inline work work_of_block(const tb_crt_arguments &arguments)
     return {number / arguments.tiles, number % arguments.tiles};
 }
 
-/* Of the panels' residues, from their first stage on. */
+/* What copies the panels' residues, from their first stage on. */
 template <int stages>
 __device__ inline copier<stages> copier_of(const tb_crt_arguments &arguments, int sets, int set, int copies,
                                            uint32_t shared)

@@ -133,7 +133,7 @@ __device__ inline uint4 *residues_at(const piece &piece, int stages)
     return reinterpret_cast<uint4 *>(x.residues) + at;
 }
 
-/* Of 16 integers, in bits as `reduce` takes them. */
+/* Residues of 16 integers, which are given in bits as `reduce` takes them. */
 __device__ inline uint4 reduce_steps(const int32_t (&bits)[step_k], const reduction &by)
 {
     uint32_t words[4];
@@ -211,7 +211,7 @@ __device__ inline void make_residues(const tb_crt_arguments &arguments)
     }
 }
 
-/* Of complex numbers: residues of real parts, of imaginary parts, and of the sums of both. */
+/* Complex numbers have residues of real parts, of imaginary parts, and of the sums of both. */
 __device__ inline void store_residues_of_pairs(const piece &piece, int count, int stages)
 {
     const tb_crt_operand &x = *piece.operand;

@@ -17,8 +17,8 @@ static double wgmma_stage_clocks(tb_target target)
     return 1090;
 }
 
-/* Of mma.sync, with so many multiply-adds of INT8 a clock by the data sheet, of which a share is reached. A forecast's clock does 128
- * multiply-adds of FP32 (tb_share_of_lanes). */
+/* A stage by mma.sync, with so many multiply-adds of INT8 a clock by the data sheet, of which a share is reached. A forecast's
+ * clock does 128 multiply-adds of FP32 (tb_share_of_lanes). */
 static double mma_stage_clocks(tb_target target, double multiply_adds, double share)
 {
     const double volume = TB_CRT_TILE_M * TB_CRT_MMA_TILE_N * TB_CRT_STAGE_K;
@@ -109,7 +109,7 @@ bool tb_crt_is_in_range(const tb_product *product)
     return tb_crt_numbers_k(product) <= TB_CRT_K_MOST && product->m <= most && product->n <= most;
 }
 
-/* Of those that can be told not to run (tb_launcher.unless) the ones for large products, which alone are for integers. */
+/* Chooses among kernels that can be told not to run (tb_launcher.unless) and are for large products, which alone are for integers. */
 static const tb_kernel *choose_native(const tb_product *product, tb_target target)
 {
     const tb_kernel *best = NULL;
@@ -133,7 +133,7 @@ static double bytes_clocks(double bytes, double share, tb_target target)
     return bytes / (share * TB_BYTES_A_CLOCK * tb_memory_ratio(target)) / target.multiprocessors;
 }
 
-/* Of A and B; where numbers are complex every other column of A says it all. */
+/* Elements of A and B; where numbers are complex every other column of A says it all. */
 static double elements_read(const tb_product *product)
 {
     const int64_t n = tb_has_one_operand(product) ? 0 : product->n;

@@ -12,7 +12,7 @@
 namespace crt
 {
 
-/* Of either operand; the block's warps share them out. */
+/* Outer indices of either operand that are looked at; the block's warps share them out. */
 constexpr int scouted = 2, warps = pass_threads / lanes, warps_each = warps / (2 * scouted);
 
 /* What a warp finds of all steps that it takes of an outer index, from `first` on. */
@@ -72,7 +72,7 @@ __device__ inline bool take_too_many(const tb_crt_arguments &arguments, const tb
     return count_moduli(bits_a, arguments.same ? bits_a : bits_b, arguments.moduli_most) == 0;
 }
 
-/* Of outer indices at equal distances. */
+/* Looks at outer indices at equal distances. */
 __device__ inline void scout(const tb_crt_arguments &arguments)
 {
     __shared__ census of_warp[warps];

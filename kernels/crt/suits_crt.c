@@ -16,7 +16,7 @@
 #define SIGNIFICANT     53
 #define BITS_OF_INTEGER 63
 
-/* Of the largest integer that the moduli determine, 0.47 of their product (moduli.cuh): a logarithm. */
+/* The logarithm, to base 2, of the largest integer that the moduli determine, 0.47 of their product (moduli.cuh). */
 static double bits_of_moduli(void)
 {
     static const int moduli[MODULI] = {256, 255, 253, 251, 247, 241, 239, 233,
@@ -77,7 +77,7 @@ static record record_of(const double *numbers, int count, double k)
     return record;
 }
 
-/* Of an operand's sample. */
+/* What is found out about an operand's sample. */
 typedef struct records {
     int count;
     bool are_of_few_bits;

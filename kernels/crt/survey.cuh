@@ -110,7 +110,7 @@ struct census {
     }
 };
 
-/* Of an outer index one step of k. Parts of a number are one below the other. */
+/* One step of k of an outer index. Parts of a number are one below the other. */
 __device__ inline const double *element_at(const tb_crt_operand &x, int parts, int64_t row, int64_t step)
 {
     const int64_t ld = x.leading_dimension;
@@ -119,7 +119,7 @@ __device__ inline const double *element_at(const tb_crt_operand &x, int parts, i
     return x.elements + (parts == 1 ? row + step * ld : 2 * row + step % 2 + step / 2 * (2 * ld));
 }
 
-/* Of 64 rows, where neighbours in memory are rows: a thread takes every fourth step of a row. */
+/* Surveys 64 rows, where neighbours in memory are rows: a thread takes every fourth step of a row. */
 __device__ inline void survey_rows(const tb_crt_operand &x, int parts, int first_row, int first_k, int steps,
                                    tb_crt_census *to)
 {

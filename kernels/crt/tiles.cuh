@@ -84,7 +84,7 @@ __device__ __forceinline__ void store_residues(const tb_crt_arguments &arguments
     });
 }
 
-/* Of complex numbers: with the sums of products of real parts, of imaginary ones, and of the sums of both,
+/* Complex numbers: with the sums of products of real parts, of imaginary ones, and of the sums of both,
  *     real = first - second,  imaginary = third - (first + second).
  * A thread keeps what is left of the first, then of the first and the second, as bytes. */
 template <int sums> struct pairs {

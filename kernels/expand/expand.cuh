@@ -129,7 +129,7 @@ template <class value> struct tile {
         return x.structure == TB_GENERAL || (x.stored == TB_LOWER ? below >= 0 : below <= 0);
     }
 
-    /* Of a number so far below the diagonal. */
+    /* What a number so far below the diagonal is made of. */
     __device__ content content_of(int64_t below) const
     {
         const bool stored = is_stored(below);
@@ -187,8 +187,8 @@ __device__ inline void stage_turned(const tile<value> &tile, value (*staged)[ext
     }
 }
 
-/* Of a tile that is mixed, what is turned, neighbouring threads along a row; or what is not, along a column. Such tiles are few,
- * so that little code is worth more than speed. */
+/* Stages what is turned of a mixed tile, with neighbouring threads along a row; or what is not, along a column. Such tiles are
+ * few, so that little code is worth more than speed. */
 template <class value>
 __device__ inline void stage_mixed(const tile<value> &tile, bool turns, value (*staged)[extent + 1])
 {

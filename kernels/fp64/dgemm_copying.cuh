@@ -51,7 +51,7 @@ template <class shape> __device__ inline void init_ring(int thread)
     __syncthreads();
 }
 
-/* Of the registers with which a block is launched, copying threads keep few, and the others share what they give away. Were it
+/* Copying threads keep few of the registers with which a block is launched, and the others share what they give away. Were it
  * launched with fewer, the others would wait for ever: tests/ptxas sees to that. */
 template <class shape> struct registers {
     static constexpr int at_launch = TB_DGEMM_REGISTERS_AT_LAUNCH(shape::threads, shape::blocks),

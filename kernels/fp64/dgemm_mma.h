@@ -45,8 +45,8 @@ typedef struct tb_dgemm_arguments {
     int32_t reduce_lanes;             /* of dgemm_mma_reduce: see there */
     int32_t tile_pieces, piece_steps; /* where there are zeros */
     int32_t alone; /* where they are before a tile: of its steps the first ones, which are a chain each */
-    /* Of two terms: steps of the second one, and bytes from where the first one's panels would go on to where the second one's
-     * begin. Of one term: 0. */
+    /* Steps of the second term, and bytes from where the first one's panels would go on to where the second one's begin. 0 where
+     * there is one term. */
     int32_t second_steps;
     int64_t to_second_a, to_second_b;
     tb_tile_order order;    /* of one product's tiles, where C has no mask */
@@ -66,7 +66,7 @@ typedef struct tb_dgemm_segment {
     int32_t count; /* of the chain's steps; 0 where the block has done all that it has to do */
 } tb_dgemm_segment;
 
-/* Of the order of tiles. */
+/* Lines of tiles in a group of their order. */
 #define TB_DGEMM_GROUP 8
 
 /* Where there are zeros: the steps that a tile needs. */
@@ -176,7 +176,7 @@ TB_HOST_DEVICE_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments
     (TB_DGEMM_PANEL_A_BYTES(tile_m, tile_k, copying) + TB_DGEMM_PANEL_B_BYTES(tile_n, tile_k, copying) +     \
      ((copying) > 0 ? 16 : 0))
 
-/* Of complex numbers a panel of A has half as many, each of which stands for a block of four reals. */
+/* A panel of an A of complex numbers has half as many, each of which stands for a block of four reals. */
 #define TB_ZGEMM_STAGE_BYTES(tile_m, tile_n, tile_k) TB_DGEMM_STAGE_BYTES((tile_m) / 2, tile_n, tile_k, 0)
 
 #endif

@@ -5,6 +5,7 @@
 #define TB_DGEMM_ROWS_H
 
 #include "kernels/fp64/launch_dgemm.h"
+#include "kernels/fp64/shapes.h"
 
 /* FP64 on tensor cores: unaligned and aligned, or aligned alone, four transpositions each. */
 #define TB_DGEMM_ENTRIES_OF(stem, suffix, shared)                                                            \
@@ -27,7 +28,7 @@
                      stages *TB_DGEMM_STAGE_BYTES(tile_m, tile_n, tile_k, copying) +                         \
                          TB_DGEMM_BYTES_BEHIND(copying))
 
-/* Of complex numbers that are read where they lie: four transpositions. */
+/* Complex numbers that are read where they lie: four transpositions. */
 #define TB_ZGEMM_FILE(name_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, ...)                  \
     TB_DGEMM_ENTRIES(zgemm_mma_##name_, 2, TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages))
 #define TB_ZGEMM_SHARED_BYTES(tile_m, tile_n, tile_k, stages)                                                \

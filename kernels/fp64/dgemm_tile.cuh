@@ -7,6 +7,7 @@
 #include "kernels/cluster.cuh"
 #include "kernels/fp64/output.cuh"
 #include "kernels/fp64/panel.cuh"
+#include "kernels/fp64/shapes.h"
 
 namespace fp64
 {
@@ -54,19 +55,21 @@ struct shape {
     static_assert(!is_complex || copying == 0, "warps that copy alone know real panels");
 };
 
-#define TB_DGEMM_SHAPE(name, alignment, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages,   \
-                       blocks, through_l1, totals, ...)                                                      \
+#define TB_DGEMM_STRUCT(name, alignment, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages,  \
+                        blocks, through_l1, totals, ...)                                                     \
     struct shape_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, stages, blocks,   \
                                 through_l1, totals> {                                                        \
     };
+#define TB_DGEMM_SHAPE(...) TB_DGEMM_BY_NAMES(TB_DGEMM_STRUCT, __VA_ARGS__)
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
 
-#define TB_ZGEMM_SHAPE(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, blocks, through_l1,   \
-                       totals, ...)                                                                          \
+#define TB_ZGEMM_STRUCT(name, tile_m, tile_n, tile_k, warps_m, warps_n, slices, stages, blocks, through_l1,  \
+                        totals, ...)                                                                         \
     struct shape_complex_##name : shape<tile_m, tile_n, tile_k, warps_m, warps_n, slices, 0, stages, blocks, \
                                         through_l1, totals, true> {                                          \
     };
+#define TB_ZGEMM_SHAPE(...) TB_ZGEMM_BY_NAMES(TB_ZGEMM_STRUCT, __VA_ARGS__)
 #include "kernels/fp64/shapes_complex.def"
 #undef TB_ZGEMM_SHAPE
 

@@ -215,7 +215,7 @@ template <class panel, int threads, bool vector, bool through_l1> struct loader 
         mask = 0;
     }
 
-    /* Of a panel that lies within k, what is not copied in whole pieces; before its pieces. */
+    /* Copies what of a panel that lies within k is not in whole pieces; comes before its pieces. */
     __device__ void start_ragged(unsigned stage) const
     {
         if (!panel::k_contiguous && vector && mask & ragged)
@@ -252,8 +252,9 @@ template <class panel> __device__ inline void load_a(double (&a)[4], unsigned pl
     }
 }
 
-/* Of a complex number of A, as it was read, the block of four reals that it stands for. zero is 0, which the assembler does not know: it would
- * find that halves of a fragment are equal, and put the eight registers together anew for each multiplication. */
+/* Makes of a complex number of A, as it was read, the block of four reals that it stands for. zero is 0, which the assembler
+ * does not know: it would find that halves of a fragment are equal, and put the eight registers together anew for each
+ * multiplication. */
 __device__ inline void complete_a(double (&a)[4], unsigned zero)
 {
     a[2] = with_bits(a[1], 0x80000000u, zero);

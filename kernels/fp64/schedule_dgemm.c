@@ -49,17 +49,16 @@
 #define FEW_WARPS_BESIDE    1.6
 #define FEW_WARPS_AMONG     1.2
 #define FEW_WARPS_UNCOVERED 25.0
-/* Of two things done at a time, computing and reading, the shorter one delays the longer one by this
- * share. */
+/* Computing and reading are done at a time: the shorter one delays the longer one by this share. */
 #define HIDDEN_SHARE 0.02
-/* Of a batch: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so
- * much longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
+/* Batches: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so much
+ * longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
 #define BATCH_COLUMNS   32
 #define BATCH_UNCOVERED 2.0
 #define BATCH_COVERING  3
 
-/* Of a multiprocessor of 8.0; and of each of its blocks beside what it asks for (CUDA C++ Programming Guide, "Compute Capability
- * 8.x"). Rows say how many blocks a multiprocessor of 9.0 has room for. */
+/* Shared memory of a multiprocessor of 8.0; and what each of its blocks takes beside what it asks for (CUDA C++ Programming
+ * Guide, "Compute Capability 8.x"). Rows say how many blocks a multiprocessor of 9.0 has room for. */
 #define SHARED_BYTES_OF_80    (164 << 10)
 #define SHARED_BYTES_OF_BLOCK (1 << 10)
 
@@ -220,7 +219,7 @@ int32_t tb_dgemm_chains_of(const tb_kernel *kernel, const tb_product *product, c
     return (int32_t)fmax(1, floor(0.25 + of_run / roots));
 }
 
-/* Of the first steps of a tile, where zeros are before them: those with the diagonal. */
+/* How many of the first steps of a tile, with zeros before them, are those with the diagonal. */
 int32_t tb_dgemm_alone_in(const tb_kernel *kernel, const tb_product *product)
 {
     const int32_t zeros = tb_zeros_of(product);
@@ -312,7 +311,7 @@ static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, t
     own.pieces = own.tiles * own.tile_pieces - own.whole;
 
     const double steps = share * (double)own.steps, longest = (double)own.piece_steps;
-    /* Of a tile, on average: the last one is half as long as the others. */
+    /* Parts of a tile, on average: the last one is half as long as the others. */
     const double parts = own.pieces > 0 ? fmax(1, steps / longest + 0.5) : 1;
     const double blocks = parts * (double)own.tiles, room = (double)costs->multiprocessors;
     const int64_t sharing = tb_smaller(costs->blocks, tb_ceil_div((int64_t)blocks, costs->multiprocessors));

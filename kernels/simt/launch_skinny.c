@@ -192,7 +192,7 @@ static double clocks_of(const view *v, const tb_skinny_schedule *s, tb_target ta
     const double around = BLOCK_CLOCKS +
                           TB_SKINNY_WORDS(v->bytes, v->extent) * (SUM_CLOCKS + SUM_WARP_CLOCKS * s->warps_k) +
                           block.out / OUT_BYTES_A_CLOCK;
-    /* Of one column a block begins and ends while the other reads, whose reading is all that takes long. */
+    /* With one column a block begins and ends while the other reads, whose reading is all that takes long. */
     const double rounds = full + (rest > 0), beside = is_one_along_k(v) ? (rounds - 1) * around : 0;
     const double clocks = overlapped(fifth(memory) + fifth(busy + beside)) + rounds * around - beside;
     if (s->pieces == 1)

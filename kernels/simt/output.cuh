@@ -144,7 +144,7 @@ struct span {
     }
 };
 
-/* Of a column of the tile, counted from a row of it. */
+/* The rows of a column of the tile that are written, counted from a row of the tile. */
 __device__ inline span span_of(const output &out, int row, int column)
 {
     if (column >= out.columns)

@@ -50,9 +50,9 @@
  * 140 us NN and 105 NT, on an H200. */
 #define SPLIT_SECTORS 1.1
 #define SECTOR_BYTES  32
-/* Of a batch, whose tiles keep coming: what a tile takes beside its steps takes so much of that from the second round on, where blocks
- * follow each other, and where another block multiplies meanwhile. Most rows' warps have so many rows and columns of C. Of squares from 32 to
- * 512 on an H200. */
+/* In a batch, whose tiles keep coming, what a tile takes beside its steps takes this much of that from the second round on, where
+ * blocks follow each other, and where another block multiplies meanwhile. Most rows' warps have so many rows and columns of C.
+ * Measured on squares from 32 to 512 on an H200. */
 #define BATCH_ALONE   3.0
 #define BATCH_BESIDE  0.8
 #define BATCH_ROWS    64

@@ -17,7 +17,7 @@ typedef struct tb_simt_schedule {
 /* One launch, also of a batch, and a second where the schedule splits tiles and there are no clusters. */
 TB_DECLARE_CALLBACKS(simt);
 
-/* Of one product. */
+/* The tiles of one product. */
 tb_masked_tiles tb_simt_tiles_of(const tb_kernel *kernel, const tb_product *product);
 
 tb_tile_order tb_simt_order_of(const tb_kernel *kernel, const tb_simt_schedule *schedule,

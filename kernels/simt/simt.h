@@ -77,7 +77,7 @@ typedef struct tb_simt_arguments {
          ? 4 * (tile_m) * (tile_n) * (slices)                                                                \
          : 0)
 
-/* Of the order of tiles. */
+/* Lines of tiles in a group of their order. */
 #define TB_SIMT_GROUP 8
 
 /* What a block does without interruption: of a tile the steps from `first` on, `alternating` apart. Step 0 is a panel that may be a

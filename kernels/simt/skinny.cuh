@@ -117,7 +117,7 @@ __device__ inline void multiply(sums<layout, sizes> &sum, const slots<layout, si
     }
 }
 
-/* Of a power of two. */
+/* The logarithm of a power of two. */
 __device__ inline int logarithm(int power)
 {
     return __ffs(power) - 1;

@@ -41,7 +41,7 @@
 #define TB_SKINNY_LINES(bytes, k_contiguous, vector, extent)                                                 \
     (TB_SKINNY_SHARE(bytes, extent) / TB_SKINNY_ELEMENTS(bytes, k_contiguous, vector, extent))
 
-/* Of a lane: what it adds to each of its sums in a step. */
+/* How many products a lane adds to each of its sums in a step. */
 #define TB_SKINNY_LANE_K(bytes, k_contiguous, vector, extent)                                                \
     ((k_contiguous) ? TB_SKINNY_ELEMENTS(bytes, k_contiguous, vector, extent)                                \
                     : TB_SKINNY_LINES(bytes, k_contiguous, vector, extent))
@@ -64,7 +64,7 @@
     ((k_contiguous) ? TB_SKINNY_STEP_NEAR(bytes, k_contiguous, vector, extent)                               \
                     : TB_SKINNY_STEP_FAR(bytes, k_contiguous, vector, extent))
 
-/* Of a block, so that its sums fit where its steps were. */
+/* Rows of a block, so that its sums fit where its steps were. */
 #define TB_SKINNY_ROWS_MAXIMUM(bytes, extent) (TB_SKINNY_WORDS(bytes, extent) < 16 ? 512 : 256)
 
 /* A whole number of rounds: 8 to 20 KB of the short operand, of which there are two buffers. Between two chunks all warps wait

@@ -70,7 +70,7 @@ template <class real_, int extent_> struct sizes {
                   "sums go where steps were");
 };
 
-/* Of the product's element. */
+/* alpha as the product's element. */
 template <class real> __device__ inline real alpha_of(const tb_skinny_arguments &arguments)
 {
     if constexpr (sizeof(real) == sizeof(float))

@@ -69,7 +69,7 @@ template <class value> struct line {
     bool zero_before, zero_after, conjugated_before, conjugated_after;
     bool unit, real; /* on the diagonal */
 
-    /* Of what is stored at data. along_row: the line is a row of it, the fixed one; else a column. */
+    /* The line of what is stored at data. along_row: the line is a row of it, the fixed one; else a column. */
     __device__ line(const tb_structured_operand &x, const value *data, bool along_row, int64_t fixed)
     {
         const value *own = data + (along_row ? fixed : fixed * x.ld);

@@ -12,7 +12,7 @@
 #define TB_STRUCTURED_THREADS (TB_STRUCTURED_TILE_M * TB_STRUCTURED_TILE_N)
 #define TB_STRUCTURED_BLOCKS  4 /* on a multiprocessor */
 
-/* Of an operand, what reading it takes; a field means what it does there. */
+/* What reading an operand takes; a field means what it does in tb_operand. */
 typedef struct tb_structured_operand {
     const void *data;
     int64_t ld;

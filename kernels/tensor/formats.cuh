@@ -88,7 +88,7 @@ template <class number, int count, bool scaled, uint32_t take(float &, float &)>
     static constexpr int parts = count, row_bytes = count * 2 * stage_k, last_order = 2 * (count - 1);
     static constexpr bool scales = scaled, has_bytes = false;
 
-    /* Of a row: the first so many parts, which lie together. */
+    /* Bytes of the first so many parts of a row, which lie together. */
     __device__ static constexpr int row_bytes_of(int used)
     {
         return used * (2 * stage_k);
@@ -136,7 +136,7 @@ struct fp16x2_fp8 {
     {
         return part * part_bytes;
     }
-    /* Of FP8. */
+    /* Where a part of FP8 begins. */
     __device__ static constexpr int first_small_byte(int part)
     {
         return part < 2 ? part * part_bytes + 2 * stage_k : 2 * part_bytes;

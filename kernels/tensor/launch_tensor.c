@@ -14,7 +14,8 @@
 
 #define SPLIT_THREADS (TB_SPLIT_BLOCK_ROWS * TB_SPLIT_STAGE_K / 8)
 
-/* Of so few that there is a block for all the room there is: a block's stages are waited for one after the other. */
+/* How many stages a block splits: so few that there are blocks for all the room there is, as a block waits for its stages one after
+ * the other. */
 int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages)
 {
     int64_t each = TB_SPLIT_BLOCK_STAGES_MOST;
@@ -80,7 +81,7 @@ static bool is_small_enough(const tb_split_layout *l)
                TB_BLOCKS_MAXIMUM;
 }
 
-/* Of what is found out by outer index: the largest magnitudes, the sums of a survey, and its finished blocks. */
+/* Gives a place to what is found out by outer index: the largest magnitudes, the sums of a survey, and its finished blocks. */
 static void set_found(const tb_split_family *family, const tb_split_layout *l, char *memory,
                       tb_split_arguments *arguments)
 {

@@ -9,7 +9,7 @@
 namespace split
 {
 
-/* Of any alignment, by the first threads of a block, which has room for totals. */
+/* The shape that multiplies operands of any alignment, by the first threads of a block, which has room for totals. */
 struct plain_row {
     static constexpr int first_chip = TB_SIMT_FIRST_all, end_chip = TB_SIMT_END_all;
     static constexpr int tile_m = TB_SPLIT_PLAIN_TILE, tile_n = TB_SPLIT_PLAIN_TILE;

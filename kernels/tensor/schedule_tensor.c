@@ -33,7 +33,7 @@
 /* At 16384, where the power limit rules, the wide tile is 10% faster per column; it is not left for less. */
 #define NARROW_ADVANTAGE 0.97
 
-/* Of parts, in bytes: fewer stay in L2 whoever reads them when. */
+/* Bytes of parts: fewer stay in L2 whoever reads them when. */
 #define PACED_BYTES ((size_t)48 << 20)
 
 const tb_split_family tb_split_bf16x6 = {TB_SPLIT_BF16_ROW_BYTES, 2, 6, LAUNCHES_CLOCKS, 10, false, false};
@@ -132,7 +132,7 @@ static double rows_read(const tb_product *product, tb_role role)
     return (double)(role == TB_B ? product->n : product->m) * (halves ? 0.5 : 1);
 }
 
-/* Of the passes before the product, over so many outer indices. */
+/* Clocks of the passes before the product, over so many outer indices. */
 static double split_clocks(const tb_split_family *family, const tb_product *product, double indices,
                            tb_target target)
 {
@@ -147,7 +147,7 @@ bool tb_is_split_once(const tb_product *product, int tile_n)
            !product->b.embedded && !tb_zeros_of(product);
 }
 
-/* Of either operand, that the passes split and the product reads. */
+/* Rows of either operand that the passes split and the product reads. */
 static double rows_split(const tb_product *product, int tile_n)
 {
     return rows_read(product, TB_A) + (tb_is_split_once(product, tile_n) ? 0 : rows_read(product, TB_B));

@@ -53,7 +53,7 @@ tb_tile_order tb_split_order_of(const tb_product *product, int tile_n, int multi
 /* Whether the parts of A are B's, too: SYRK's are, where panels of both have as many rows. */
 bool tb_is_split_once(const tb_product *product, int tile_n);
 
-/* Of the largest magnitudes of so many outer indices, and of what a survey finds out besides. */
+/* Bytes for the largest magnitudes of so many outer indices, and for what a survey finds out besides. */
 size_t tb_split_found_bytes(const tb_split_family *family, int64_t indices);
 
 /* Parts begin at multiples of this in the workspace: whole lines of L2. */

@@ -73,7 +73,7 @@ template <bool all_six> struct copies {
     {
     }
 
-    /* Of one operand, the parts that are in use. */
+    /* Copies the parts of one operand that are in use. */
     __device__ static void start_chunk(char *to, const char *from, int in_use)
     {
 #pragma unroll

@@ -228,7 +228,7 @@ struct found {
     uint32_t largest, smallest_below_256, used[block_stages_most];
 };
 
-/* Of a block's pieces; what lies beyond the operand's rows lacks nothing. One thread. */
+/* Tells which parts a block's pieces use; what lies beyond the operand's rows lacks nothing. One thread. */
 template <class format>
 __device__ inline void tell_used(const operand &x, const share &share, int64_t stages, const found &found)
 {

@@ -89,7 +89,7 @@
 typedef struct tb_split_range {
     uint32_t largest, smallest_below_256, parts;
     uint32_t lacking[2]; /* without parts of FP8, and with them */
-    /* Of a survey: the most that an outer index has of each. Zeros are elements without a logarithm, subnormal ones among
+    /* What a survey finds: the most that an outer index has of each. Zeros are elements without a logarithm, subnormal ones among
      * them; where all are zeros there are none. The deficit is how far the logarithms of the others, to base 2, lie below the
      * largest one's, all added up, in units of 2. */
     uint32_t zeros, deficit;

@@ -42,7 +42,7 @@ struct census {
     }
 };
 
-/* Of 64 rows from k to end, where neighbours are rows: a thread takes every fourth step of a row. */
+/* Surveys 64 rows from k to end, where neighbours are rows: a thread takes every fourth step of a row. */
 __device__ inline void survey_rows(const operand &x, int64_t first_row, int64_t k, int64_t end,
                                    census (&of_row)[block_rows])
 {

@@ -16,7 +16,7 @@ constexpr int cluster_blocks = TB_SPLIT_CLUSTER_BLOCKS;
 constexpr int stage_k = TB_SPLIT_STAGE_K, wgmma_m = 64, wgmma_k = 16;
 /* A core matrix of wgmma's operands: 8 rows of 8 numbers of 2 bytes. */
 constexpr int core_k = 8, core_rows = 8, row_bytes = 16;
-/* Of the 65536, in multiples of 8: what the consumers can have when the producer keeps 40. */
+/* Registers, of the 65536, in multiples of 8: what the consumers can have when the producer keeps 40. */
 constexpr int producer_registers = 40, consumer_registers = 232;
 static_assert(threads == (1 + consumers) * warpgroup && TB_SPLIT_CONSUMERS == consumers * warpgroup &&
                   tile_m == consumers * wgmma_m,

@@ -49,10 +49,10 @@ const tb_kernel *tb_any_row(tb_element element);
 /* By this row; NULL: by the one that every device runs. */
 void tb_complete_inner(tb_inner *inner, const tb_kernel *kernel, tb_target target);
 
-/* Of a launch that writes an operand out, with so many bytes read and written. */
+/* Clocks of a launch that writes an operand out, with so many bytes read and written. */
 double tb_writing_clocks(double bytes, tb_target target);
 
-/* With what is written out for it. */
+/* Clocks of the product, with what is written out for it. */
 double tb_inner_clocks(const tb_inner *inner, tb_target target);
 
 tb_status tb_launch_inner(const tb_launcher *launcher, const tb_product *step, const tb_inner *inner,

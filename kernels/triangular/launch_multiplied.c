@@ -206,7 +206,7 @@ static tb_status launch_pieces(const tb_launcher *launcher, const layout *layout
     return TB_OK;
 }
 
-/* Of an upper triangle rows and columns are counted from the end. */
+/* Rows and columns of an upper triangle are counted from the end. */
 static tb_mend_matrix seen_from_l(const tb_product *product, const tb_operand *x, int64_t row_step,
                                   int64_t column_step, bool is_l)
 {

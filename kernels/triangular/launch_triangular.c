@@ -20,8 +20,8 @@
 #define TILE_LOAD_CLOCKS 1500.0
 #define TILE_ROW_CLOCKS  50.0
 
-/* Of a solve, from one barrier to the next: for the panel that is solved, and for each warp that multiplies by it meanwhile.
- * Measured on an H100 by bench/triangular --small. */
+/* What a solve takes from one barrier to the next: for the panel that is solved, and for each warp that multiplies by it meanwhile.
+ * Fitted on an H100 to launches of the rows that are one launch, timed by themselves (05cf9aa). */
 static const struct {
     double solved, multiplied;
 } panel_clocks[TB_ELEMENTS] = {[TB_FP32] = {820, 152},
@@ -37,7 +37,7 @@ static const struct {
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
 
-/* Of C, what belongs to a part of the triangle. */
+/* The part of C that belongs to a part of the triangle. */
 static tb_operand part_of_c(const tb_product *product, tb_range range)
 {
     tb_operand part = tb_is_triangle_left(product)
@@ -147,7 +147,7 @@ static int64_t triangle_blocks(const tb_product *step)
     return tb_ceil_div(tb_is_triangle_left(step) ? step->n : step->m, columns);
 }
 
-/* Of a block that multiplies. */
+/* Clocks of a block that multiplies. */
 static double multiplying_clocks(const tb_product *step, double share)
 {
     const int64_t rows = panel_rows(step), panels = tb_ceil_div(step->k, rows);
@@ -155,7 +155,7 @@ static double multiplying_clocks(const tb_product *step, double share)
     return tiles * (TILE_LOAD_CLOCKS + share * TILE_ROW_CLOCKS * (double)rows);
 }
 
-/* Of a block that solves: bands one after the other, whose warps all multiply by what is solved already, and then take turns. */
+/* Clocks of a block that solves: bands one after the other, whose warps all multiply by what is solved already, and then take turns. */
 static double solving_clocks(const tb_product *step)
 {
     const tb_element element = tb_element_of(step);

@@ -122,7 +122,7 @@ template <class value> struct solver {
     int warp, lane;
     int64_t column; /* the block's first */
 
-    /* Of `count`, behind so many; what fits an int is enough. */
+    /* How many of `count` are left behind so many; what fits an int is enough. */
     __device__ int left_of(int64_t count, int64_t before) const
     {
         return int(count - before < lanes ? count - before : lanes);

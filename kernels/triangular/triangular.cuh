@@ -55,7 +55,7 @@ template <class value> struct block {
         return alpha;
     }
 
-    /* Of a tile, where the n-th of a thread's numbers is. Neighbouring threads take what are neighbours in memory. */
+    /* Where in a tile the n-th of a thread's numbers is. Neighbouring threads take what are neighbours in memory. */
     __device__ int2 place_in_tile(int n) const
     {
         const int along = threadIdx.x % rows, line = threadIdx.x / rows + n * (threads / rows);

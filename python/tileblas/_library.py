@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-# Of the package: more than one where it is installed to be edited, of which one has what is compiled.
+# The package's folders: more than one where it is installed to be edited, of which one has what is compiled.
 FOLDERS = [Path(folder) for folder in sys.modules[__package__].__path__]
 # The last of them where the linker's complaint names a file whose name is no UTF-8.
 LINKER_ERRORS = (OSError, AttributeError, UnicodeDecodeError)

@@ -2,7 +2,7 @@
  * both operands and triangles, all transpositions, and orders that fill tiles and miss them; the triangle of single numbers, or of
  * blocks of 2 x 2 or, of B, 2 x 1. C is held against the oracle (tests/oracle.h), which multiplies the zeros too. Where FP64 rows
  * forecast that they leave out steps of k, they have to: the other operand is NaN there. Rows of accuracy fast are held against their
- * own promise where that is less (docs/precision.md). Benchmark: bench/known_zeros.
+ * own promise where that is less (docs/precision.md).
  */
 #include "dispatch/plan.h"
 #include "kernels/launch.h"

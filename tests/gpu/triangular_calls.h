@@ -1,5 +1,5 @@
 /* Triangular products and solves in C's place on a device, by a row of the catalog or by cuBLAS: what the programs about them share
- * (triangular.c, triangular_residuals.c, bench/triangular.c). Each of them is a visit to every row that works in C's place.
+ * (triangular.c, triangular_residuals.c). Each of them is a visit to every row that works in C's place.
  *
  * Header only, as tests/check.h is.
  */

@@ -3,6 +3,7 @@
  */
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
+#include "kernels/fp64/shapes.h"
 #include "kernels/simt/launch_simt.h"
 
 #include <stdio.h>
@@ -18,9 +19,10 @@
 /* With fewer, warps that take over registers of others would wait for them for ever. */
 static int registers_at_launch(const tb_kernel *kernel)
 {
-#define TB_DGEMM_SHAPE(name_, alignment_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, ...)    \
+#define RETURN_REGISTERS(name_, alignment_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, ...)  \
     if ((copying) > 0 && strcmp(kernel->name, "dgemm_mma_" #name_) == 0)                                     \
         return TB_DGEMM_REGISTERS_AT_LAUNCH(kernel->threads, kernel->blocks);
+#define TB_DGEMM_SHAPE(...) TB_DGEMM_BY_NAMES(RETURN_REGISTERS, __VA_ARGS__)
 #include "kernels/fp64/shapes.def"
 #undef TB_DGEMM_SHAPE
     return 0;
