@@ -221,7 +221,7 @@ static double pad_seconds(const tb_kernel *kernel, const tb_product *product, co
     double seconds = 0;
     for (tb_role role = TB_A; role <= TB_B; role++) {
         const tb_operand *operand = &product->operands[role];
-        if (!tb_kernel_takes(kernel, operand))
+        if (!tb_kernel_takes(kernel, product, role))
             seconds += PAD_SECONDS + PAD_COLUMN_SECONDS * (double)operand->columns +
                        2 * bytes(operand) / chip->memory_rate;
     }

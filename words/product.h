@@ -14,6 +14,7 @@
 #ifndef TB_PRODUCT_H
 #define TB_PRODUCT_H
 
+#include "words/batch.h"
 #include "words/operand.h"
 #include "words/role.h"
 #include "words/routine.h"
@@ -49,6 +50,7 @@ typedef struct tb_product {
         };
         tb_operand operands[TB_ROLES];
     };
+    tb_batch batch;        /* of which this is the first product, where it is one */
     tb_scalar alpha, beta; /* where beta is 0, C is not read */
     tb_triangle mask;      /* of C: what is read and written; the rest keeps its bytes */
     bool mask_pairs;       /* the mask takes two rows of C, parts of complex numbers, for one */
@@ -75,15 +77,14 @@ static inline tb_element tb_element_of(const tb_product *product)
     return product->c.element;
 }
 
-/* A batch is several products that differ in where their matrices lie (words/batch.h). */
 static inline int64_t tb_members_of(const tb_product *product)
 {
-    return product->c.count > 1 ? product->c.count : 1;
+    return tb_count_of(&product->batch);
 }
 
 static inline bool tb_is_batch(const tb_product *product)
 {
-    return product->c.count > 1;
+    return product->batch.count > 1;
 }
 
 /* The arguments of GEMM in the order of BLAS, column-major. */
@@ -315,7 +316,8 @@ static inline double tb_masked_elements(const tb_product *product)
 
 /* ---- Parts ------------------------------------------------------------------------------------------------ */
 
-/* The product of some rows and columns of C, with some steps of k. After the first steps it adds to what is there. */
+/* The product of some rows and columns of C, with some steps of k; of a batch that is not uneven, of each of its products. After the
+ * first steps it adds to what is there. */
 static inline tb_product tb_subproduct(const tb_product *product, tb_range rows, tb_range columns, tb_range k)
 {
     tb_product part = *product;
@@ -326,7 +328,10 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
         tb_range r, c;
         tb_stored_ranges(product, role, rows, columns, k, &r, &c);
         if (!tb_is_in_place_of(product, role))
-            part.operands[role] = tb_rectangle(&product->operands[role], r.first, c.first, r.count, c.count);
+            part.operands[role] =
+                tb_operand_part(&product->operands[role], r.first, c.first, r.count, c.count);
+        if (!part.batch.members[role].uneven)
+            part.batch.members[role].starts = NULL;
     }
     if (product->in_place != TB_OUT_OF_PLACE) /* C, whole along the triangle */
         part.operands[tb_is_triangle_left(product) ? TB_B : TB_A].data = part.c.data;
