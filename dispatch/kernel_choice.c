@@ -121,8 +121,8 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
                            (uint64_t)facts->accuracy << 4 | alignment_of(&product->a) << 8 |
                            alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
                            (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
-                           (uint64_t)product->a.embedded << 27 | (uint64_t)product->in_place << 28 |
-                           (uint64_t)tb_is_triangle_left(product) << 30 |
+                           (uint64_t)product->expanded[TB_A].embedded << 27 |
+                           (uint64_t)product->in_place << 28 | (uint64_t)tb_is_triangle_left(product) << 30 |
                            (uint64_t)tb_has_one_operand(product) << 31 | (uint64_t)product->a.stored << 32 |
                            (uint64_t)product->b.stored << 34 | (uint64_t)(product->alpha.im != 0) << 36 |
                            (uint64_t)(product->beta.im != 0) << 37 | (uint64_t)(product->terms == 2) << 38 |
@@ -167,7 +167,7 @@ static const tb_kernel *cheapest(const tb_product *product, const tb_facts *fact
  * copied to where any kernel takes it, and on either what is expanded is written there. */
 static bool in_place(const tb_product *product, const tb_plan *plan, tb_role role)
 {
-    return product->operands[role].expanded_from == 0 &&
+    return product->expanded[role].from == 0 &&
            (plan->route == TB_ROUTE_RESIDENT || tb_is_on_device(&plan->places[role]));
 }
 
@@ -180,7 +180,7 @@ static tb_product as_brought(const tb_product *product, const tb_plan *plan)
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (!in_place(product, plan, role)) {
             brought.operands[role].data = NULL;
-            brought.operands[role].ld = product->operands[role].expanded_from > 0
+            brought.operands[role].ld = product->expanded[role].from > 0
                                             ? tb_pitched(product->operands[role].rows, tb_element_of(product))
                                             : tb_round_up(product->operands[role].ld, line);
         }
@@ -205,7 +205,7 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
     plan->joins = !pitched && tb_kernel_joins(kernel, product);
     for (tb_role role = TB_A; role <= TB_B; role++)
         plan->pads[role] =
-            product->k > 0 && (product->operands[role].expanded_from > 0 ||
+            product->k > 0 && (product->expanded[role].from > 0 ||
                                (in_place(product, plan, role) && !tb_kernel_takes(kernel, product, role)));
     if (plan->route == TB_ROUTE_RESIDENT)
         plan->schedule = tb_prepare(kernel, product, tb_target_of(chip));

@@ -124,13 +124,15 @@ static inline tb_product tb_lowered(const tb_product *product)
             const int64_t columns = role == TB_A ? lowered.k : lowered.n;
             tb_operand *expanded = &lowered.operands[role];
             *expanded = (tb_operand){.rows = rows, .columns = columns, .ld = rows, .element = real};
-            expanded->embedded = is_complex && role == TB_A;
             lowered.batch.members[role] =
                 (tb_members){.stride = tb_expanded_stride(product, role, &expanded->matrix)};
-            const double read = product->terms == 2 ? tb_bytes_read(&product->a) + tb_bytes_read(&product->b)
-                                                    : tb_bytes_read(&product->operands[role]);
+            const double read = product->terms == 2
+                                    ? tb_bytes_read(product, TB_A) + tb_bytes_read(product, TB_B)
+                                    : tb_bytes_read(product, role);
             /* Above zero also where there is nothing to read. */
-            expanded->expanded_from = fmax(1, read) / fmax(1, (double)tb_matrix_bytes(&expanded->matrix));
+            lowered.expanded[role] =
+                (tb_expanded){.from = fmax(1, read) / fmax(1, (double)tb_matrix_bytes(&expanded->matrix)),
+                              .embedded = is_complex && role == TB_A};
         } else if (is_complex) {
             lowered.operands[role].matrix = tb_real_view(&product->operands[role].matrix);
             lowered.batch.members[role].stride *= 2;

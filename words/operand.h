@@ -31,9 +31,6 @@ typedef struct tb_operand {
     tb_triangle stored; /* of a structure other than general */
     int64_t
         diagonal; /* likewise: elements (i, i + diagonal) are its diagonal; 0 unless this is a rectangle of it */
-    double
-        expanded_from; /* bytes, for each of its own, of what it is written out from; 0: it is read as it lies (lowered.h) */
-    bool embedded; /* of such a one: each block of two by two is a complex number, re, -im; im, re */
 } tb_operand;
 
 _Static_assert(offsetof(tb_operand, rows) == offsetof(tb_matrix, rows) &&
@@ -53,14 +50,11 @@ static inline tb_operand tb_operand_part(const tb_operand *operand, int64_t row,
     return part;
 }
 
-/* Bytes of its elements that are read: half of a structured one, which is square; of an expanded one those that it is written out
- * from. */
-static inline double tb_bytes_read(const tb_operand *operand)
+/* Bytes of its elements that are stored: half of a structured one, which is square. */
+static inline double tb_stored_bytes(const tb_operand *operand)
 {
     const double all = (double)tb_matrix_bytes(&operand->matrix);
-    return operand->expanded_from > 0         ? operand->expanded_from * all
-           : operand->structure == TB_GENERAL ? all
-                                              : all / 2;
+    return operand->structure == TB_GENERAL ? all : all / 2;
 }
 
 #endif

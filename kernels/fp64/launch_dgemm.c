@@ -104,6 +104,7 @@ static tb_product real_product(const tb_product *product)
     for (tb_role role = TB_A; role <= TB_B; role++) {
         real.operands[role] = product->operands[role];
         real.operands[role].matrix = tb_real_view(&product->operands[role].matrix);
+        real.expanded[role] = (tb_expanded){.from = 0};
         real.batch.members[role] = product->batch.members[role];
         real.batch.members[role].stride *= 2;
         if (product->k == 0) {

@@ -19,7 +19,7 @@ tb_inner tb_lower_step(const tb_product *step, void *workspace)
 {
     tb_inner inner = {.product = tb_lowered(step)};
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (inner.product.operands[role].expanded_from > 0)
+        if (inner.product.expanded[role].from > 0)
             tb_place_operand(&inner, role, workspace);
     return inner;
 }
@@ -75,10 +75,10 @@ double tb_inner_clocks(const tb_inner *inner, tb_target target)
         TB_SECOND_LAUNCH_CLOCKS +
         (kernel->prepare ? inner->schedule.clocks : tb_row_clocks(kernel, &inner->product, target));
     for (tb_role role = TB_A; role <= TB_B; role++) {
-        const tb_operand *operand = &inner->product.operands[role];
-        if (operand->expanded_from > 0)
-            clocks += tb_writing_clocks(
-                (1 + operand->expanded_from) * (double)tb_matrix_bytes(&operand->matrix), target);
+        const tb_matrix *operand = &inner->product.operands[role].matrix;
+        const double from = inner->product.expanded[role].from;
+        if (from > 0)
+            clocks += tb_writing_clocks((1 + from) * (double)tb_matrix_bytes(operand), target);
     }
     return clocks;
 }
@@ -87,7 +87,7 @@ tb_status tb_launch_inner(const tb_launcher *launcher, const tb_product *step, c
                           void *workspace)
 {
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (inner->product.operands[role].expanded_from > 0) {
+        if (inner->product.expanded[role].from > 0) {
             const tb_expansion expansion = tb_expansion_of(step, &inner->product, role, 0);
             TB_TRY(tb_launch_expand(launcher, &expansion));
         }

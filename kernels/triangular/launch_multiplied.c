@@ -87,7 +87,7 @@ static layout lay_out(const tb_product *product, void *workspace)
     const tb_role roles[] = {triangle_role(product), copy_role(product)};
     for (int i = 0; i < 2; i++) {
         tb_place_operand(&layout.all, roles[i], workspace);
-        layout.all.product.operands[roles[i]].expanded_from = 0; /* written out once, for all pieces */
+        layout.all.product.expanded[roles[i]].from = 0; /* written out once, for all pieces */
     }
     layout.notes = layout.all.own;
     layout.all.own += (size_t)tb_round_up(
@@ -164,7 +164,7 @@ static forecast forecast_pieces(const layout *layout, int64_t pieces, tb_accurac
 
 static double expanding_clocks(const tb_expansion *expansion, tb_target target)
 {
-    const double read = tb_bytes_read(&expansion->source);
+    const double read = tb_stored_bytes(&expansion->source);
     return tb_writing_clocks(read + (double)tb_matrix_bytes(&expansion->target), target);
 }
 

@@ -21,7 +21,7 @@ tb_launched tb_launched_for(const tb_product *given, const tb_plan *plan, int te
         tb_matrix *operand = &launched.product.operands[role].matrix;
         const bool pads = plan->pads[term == 0 ? role : TB_B - role] &&
                           !tb_kernel_takes(plan->kernel, &launched.product, role);
-        if ((launched.product.operands[role].expanded_from == 0 && !pads) || operand->rows == 0 ||
+        if ((launched.product.expanded[role].from == 0 && !pads) || operand->rows == 0 ||
             operand->columns == 0)
             continue;
         launched.is_written_out[role] = true;
@@ -39,7 +39,7 @@ tb_status tb_write_out(tb_stream *stream, const tb_product *given, const tb_laun
         const tb_operand *there = &launched->product.operands[role];
         if (!launched->is_written_out[role])
             continue;
-        if (there->expanded_from > 0) {
+        if (launched->product.expanded[role].from > 0) {
             const tb_expansion expansion = tb_expansion_of(given, &launched->product, role, 0);
             TB_TRY(tb_device.expand(stream, &expansion));
         } else {

@@ -173,7 +173,7 @@ tb_status tb_load(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, 
     const tb_place *place = &run->plan->places[role];
     if (rectangle->rows == 0 || rectangle->columns == 0)
         return TB_OK;
-    if (run->product->operands[role].expanded_from > 0)
+    if (run->product->expanded[role].from > 0)
         return tb_load_expanded(run, role, rectangle, target, target_ld);
     if (tb_is_on_device(place))
         return tb_copy_operand(run->pipeline->load, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);

@@ -15,7 +15,7 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
     const tb_place *place = &run->plan->places[role];
     const tb_operand *operand = &run->product->operands[role];
     return role != TB_C && tb_place_of(run, role) == role && operand->structure == TB_GENERAL &&
-           operand->expanded_from == 0 && run->pipeline->channel == 0 &&
+           run->product->expanded[role].from == 0 && run->pipeline->channel == 0 &&
            tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
            !tb_is_on_device(place) && !place->write_combined &&
            tb_column_bytes(&operand->matrix) >= CACHED_COLUMN_BYTES &&

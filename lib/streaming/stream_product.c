@@ -49,7 +49,7 @@ static size_t slot_bytes_in(const tb_stream_run *run)
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const bool by_slots = run->plan->places[role].memory == TB_MEMORY_HOST || run->operands[role].cached;
         if (by_slots && tb_place_of(run, role) == role && (role != TB_C || !tb_is_zero(run->product->beta)))
-            bytes += (size_t)tb_bytes_read(&run->product->operands[role]) / (is_halved(run, role) ? 2 : 1);
+            bytes += (size_t)tb_bytes_read(run->product, role) / (is_halved(run, role) ? 2 : 1);
     }
     return bytes;
 }

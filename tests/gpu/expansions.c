@@ -295,7 +295,7 @@ static void bench(const setting *setting, tb_element element)
             expansion.target.data = setting->target;
         if (form->embedded)
             expansion.target.columns *= 2;
-        const double moved = tb_bytes_read(&expansion.source) + (double)tb_matrix_bytes(&expansion.target);
+        const double moved = tb_stored_bytes(&expansion.source) + (double)tb_matrix_bytes(&expansion.target);
         printf("  %-22s %8.0f\n", form->name, measure(setting, &expansion, NULL, moved));
     }
 }

@@ -68,7 +68,7 @@ static tb_product product_of(const tb_kernel *kernel, int number, bool embedded)
     tb_product product = tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, m, n, k, 1,
                                  (void *)(intptr_t)PAGES, ld, (void *)(intptr_t)(2 * PAGES), ld, 0,
                                  (void *)(intptr_t)(3 * PAGES), ld);
-    product.a.embedded = embedded;
+    product.expanded[TB_A].embedded = embedded;
     return product;
 }
 
