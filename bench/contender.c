@@ -40,7 +40,8 @@ static tb_product make_product(int m, int n, int k)
 static void prepare(const bench_side *side)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        tb_operand *host = &bench_served.host.operands[role], *device = &bench_served.device.operands[role];
+        tb_matrix *host = &bench_served.host.operands[role].matrix,
+                  *device = &bench_served.device.operands[role].matrix;
         const bool is_a = !bench_has_operand(bench_served.routine, role);
         if (side->wants_host)
             host->data = is_a ? bench_served.host.a.data : make_host(host, bench_served.pinned);

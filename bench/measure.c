@@ -86,7 +86,7 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
     tb_product aligned = *product;
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (contender->pitched[role].data) {
-            enqueue_copy(gpu, &contender->pitched[role], &product->operands[role]);
+            enqueue_copy(gpu, &contender->pitched[role].matrix, &product->operands[role].matrix);
             aligned.operands[role] = contender->pitched[role];
         }
     const tb_schedule schedule = tb_device.prepare(gpu->stream, contender->kernel, &aligned);

@@ -65,9 +65,9 @@ static void release(regret_memory memory, void *matrix)
         cudaFree(matrix);
 }
 
-static void *make_matrix(regret_memory memory, const tb_matrix *operand)
+static void *make_matrix(regret_memory memory, const tb_operand *operand)
 {
-    const size_t bytes = tb_matrix_bytes(operand), count = bytes / tb_bytes_of(operand->element);
+    const size_t bytes = tb_matrix_bytes(&operand->matrix), count = bytes / tb_bytes_of(operand->element);
     void *matrix = allocate(memory, bytes),
          *host = memory == REGRET_DEVICE ? allocate(REGRET_PAGEABLE, bytes) : matrix;
     bench_fill_random(operand->element, host, count);
