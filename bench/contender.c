@@ -8,24 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *make_host(const tb_operand *operand, bool pinned)
+static void *make_host(const tb_matrix *operand, bool pinned)
 {
     void *matrix;
     if (pinned)
-        bench_expect_cuda(cudaMallocHost(&matrix, tb_operand_bytes(operand)));
+        bench_expect_cuda(cudaMallocHost(&matrix, tb_matrix_bytes(operand)));
     else
-        matrix = malloc(tb_operand_bytes(operand));
+        matrix = malloc(tb_matrix_bytes(operand));
     bench_expect(matrix, "out of memory");
-    bench_fill_random(operand->element, matrix, tb_operand_bytes(operand) / tb_bytes_of(operand->element));
+    bench_fill_random(operand->element, matrix, tb_matrix_bytes(operand) / tb_bytes_of(operand->element));
     return matrix;
 }
 
 /* As random as in host memory: what a kernel takes depends on it, by way of the power that it needs. */
-static void *make_device(const tb_operand *operand)
+static void *make_device(const tb_matrix *operand)
 {
     void *matrix, *host = make_host(operand, false);
-    bench_expect_cuda(cudaMalloc(&matrix, tb_operand_bytes(operand)));
-    bench_expect_cuda(cudaMemcpy(matrix, host, tb_operand_bytes(operand), cudaMemcpyHostToDevice));
+    bench_expect_cuda(cudaMalloc(&matrix, tb_matrix_bytes(operand)));
+    bench_expect_cuda(cudaMemcpy(matrix, host, tb_matrix_bytes(operand), cudaMemcpyHostToDevice));
     free(host);
     return matrix;
 }
@@ -40,7 +40,8 @@ static tb_product make_product(int m, int n, int k)
 static void prepare(const bench_side *side)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        tb_operand *host = &bench_served.host.operands[role], *device = &bench_served.device.operands[role];
+        tb_matrix *host = &bench_served.host.operands[role].matrix,
+                  *device = &bench_served.device.operands[role].matrix;
         const bool is_a = !bench_has_operand(bench_served.routine, role);
         if (side->wants_host)
             host->data = is_a ? bench_served.host.a.data : make_host(host, bench_served.pinned);
@@ -97,8 +98,8 @@ static double resident_at_first;
  * tells. */
 static double peak_added(const bench_side *side)
 {
-    const size_t operands =
-        bench_bytes_in(bench_served.routine, &bench_served.host) + tb_operand_bytes(&bench_served.host.c);
+    const size_t operands = bench_bytes_in(bench_served.routine, &bench_served.host) +
+                            tb_matrix_bytes(&bench_served.host.c.matrix);
     const double peak = resident("VmHWM:");
     if (peak < 0 || !peak_is_of_runs || bench_served.pinned)
         return -1;

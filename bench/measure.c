@@ -21,7 +21,7 @@ const char *bench_refusal(const bench_gpu *gpu, const tb_kernel *kernel, const t
         return "element";
     if (kernel->k_limit && product->k > kernel->k_limit)
         return "k";
-    if (!kernel->pads && !(tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)))
+    if (!kernel->pads && !(tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B)))
         return "alignment";
     return NULL;
 }
@@ -31,7 +31,8 @@ static tb_operand allocate_pitched(const tb_operand *operand)
 {
     tb_operand pitched = *operand;
     size_t pitch;
-    BENCH_CUDA(cudaMallocPitch(&pitched.data, &pitch, tb_column_bytes(operand), (size_t)operand->columns));
+    BENCH_CUDA(
+        cudaMallocPitch(&pitched.data, &pitch, tb_column_bytes(&operand->matrix), (size_t)operand->columns));
     pitched.ld = (int64_t)(pitch / tb_bytes_of(operand->element));
     return pitched;
 }
@@ -44,7 +45,7 @@ void bench_prepare(const bench_gpu *gpu, bench_contender *contender, const bench
     if (!kernel)
         return;
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (kernel->pads && !tb_kernel_takes(kernel, &first->operands[role]))
+        if (kernel->pads && !tb_kernel_takes(kernel, first, role))
             contender->pitched[role] = allocate_pitched(&first->operands[role]);
     const size_t workspace = tb_device.prepare(gpu->stream, kernel, first).workspace;
     if (workspace > 0)
@@ -68,7 +69,7 @@ static void enqueue_cublas(const bench_gpu *gpu, bool tf32, const bench_routine 
     BENCH_CUBLAS(bench_call_cublas(gpu->cublas, routine, product));
 }
 
-static void enqueue_copy(const bench_gpu *gpu, const tb_operand *target, const tb_operand *source)
+static void enqueue_copy(const bench_gpu *gpu, const tb_matrix *target, const tb_matrix *source)
 {
     BENCH_CUDA(cudaMemcpy2DAsync(target->data, tb_pitch(target), source->data, tb_pitch(source),
                                  tb_column_bytes(source), (size_t)source->columns, cudaMemcpyDeviceToDevice,
@@ -85,7 +86,7 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
     tb_product aligned = *product;
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (contender->pitched[role].data) {
-            enqueue_copy(gpu, &contender->pitched[role], &product->operands[role]);
+            enqueue_copy(gpu, &contender->pitched[role].matrix, &product->operands[role].matrix);
             aligned.operands[role] = contender->pitched[role];
         }
     const tb_schedule schedule = tb_device.prepare(gpu->stream, contender->kernel, &aligned);
@@ -95,7 +96,7 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
 /* The contender's C for the first set, computed over a C of NaN. */
 static void *result_of(const bench_gpu *gpu, const bench_contender *contender, const bench_product *product)
 {
-    const size_t bytes = tb_operand_bytes(&product->first.c);
+    const size_t bytes = tb_matrix_bytes(&product->first.c.matrix);
     void *result = malloc(bytes);
     bench_require(result != NULL, "memory for a result");
     BENCH_CUDA(cudaMemsetAsync(product->first.c.data, 0xff, bytes, gpu->native));

@@ -25,7 +25,7 @@ static bool is_too_large(const tb_product *p)
 {
     double bytes = 0;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        bytes = fmax(bytes, (double)tb_operand_bytes(&p->operands[role]));
+        bytes = fmax(bytes, (double)tb_matrix_bytes(&p->operands[role].matrix));
     return tb_volume(p) > VOLUME_MAXIMUM || bytes > BYTES_MAXIMUM;
 }
 
@@ -67,7 +67,7 @@ static void release(regret_memory memory, void *matrix)
 
 static void *make_matrix(regret_memory memory, const tb_operand *operand)
 {
-    const size_t bytes = tb_operand_bytes(operand), count = bytes / tb_bytes_of(operand->element);
+    const size_t bytes = tb_matrix_bytes(&operand->matrix), count = bytes / tb_bytes_of(operand->element);
     void *matrix = allocate(memory, bytes),
          *host = memory == REGRET_DEVICE ? allocate(REGRET_PAGEABLE, bytes) : matrix;
     bench_fill_random(operand->element, host, count);

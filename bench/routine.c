@@ -105,14 +105,14 @@ bool bench_has_operand(const bench_routine *routine, tb_role role)
 
 size_t bench_bytes_in(const bench_routine *routine, const tb_product *product)
 {
-    return tb_operand_bytes(&product->a) +
-           (bench_has_operand(routine, TB_B) ? tb_operand_bytes(&product->b) : 0);
+    return tb_matrix_bytes(&product->a.matrix) +
+           (bench_has_operand(routine, TB_B) ? tb_matrix_bytes(&product->b.matrix) : 0);
 }
 
 size_t bench_bytes_out(const tb_product *product)
 {
-    const size_t all = tb_operand_bytes(&product->c);
-    return product->mask == TB_FULL ? all : (all + tb_column_bytes(&product->c)) / 2;
+    const size_t all = tb_matrix_bytes(&product->c.matrix);
+    return product->mask == TB_FULL ? all : (all + tb_column_bytes(&product->c.matrix)) / 2;
 }
 
 bench_number bench_number_of(tb_element element, tb_scalar scalar)

@@ -128,7 +128,7 @@ static void copy_in(tb_role role)
     const tb_operand *host = &bench_served.host.operands[role];
     if (bench_has_operand(bench_served.routine, role))
         bench_expect_cuda(cudaMemcpy(bench_served.device.operands[role].data, host->data,
-                                     tb_operand_bytes(host), cudaMemcpyHostToDevice));
+                                     tb_matrix_bytes(&host->matrix), cudaMemcpyHostToDevice));
 }
 
 static void copy_run_copy(void)
@@ -139,7 +139,7 @@ static void copy_run_copy(void)
                      CUBLAS_STATUS_SUCCESS,
                  "cuBLAS failed");
     bench_expect_cuda(cudaMemcpy(bench_served.host.c.data, bench_served.device.c.data,
-                                 tb_operand_bytes(&bench_served.host.c), cudaMemcpyDeviceToHost));
+                                 tb_matrix_bytes(&bench_served.host.c.matrix), cudaMemcpyDeviceToHost));
 }
 
 /* The operands' pages made the link's for the call, instead of copied into such. */
@@ -148,7 +148,7 @@ static void register_run_copy(void)
     const tb_operand *operands = bench_served.host.operands;
     for (tb_role role = TB_A; role < TB_ROLES && !bench_served.pinned; role++)
         if (bench_has_operand(bench_served.routine, role))
-            bench_expect_cuda(cudaHostRegister(operands[role].data, tb_operand_bytes(&operands[role]),
+            bench_expect_cuda(cudaHostRegister(operands[role].data, tb_matrix_bytes(&operands[role].matrix),
                                                cudaHostRegisterDefault));
     copy_run_copy();
     for (tb_role role = TB_A; role < TB_ROLES && !bench_served.pinned; role++)
@@ -228,7 +228,8 @@ static void change_operands(void)
 {
     for (tb_role role = TB_A; role <= TB_B; role++) {
         const tb_operand *operand = &bench_served.host.operands[role];
-        const size_t bytes = bench_has_operand(bench_served.routine, role) ? tb_operand_bytes(operand) : 0;
+        const size_t bytes =
+            bench_has_operand(bench_served.routine, role) ? tb_matrix_bytes(&operand->matrix) : 0;
         float *floats = operand->data;
         double *doubles = operand->data;
         if (operand->element == TB_FP64)

@@ -5,7 +5,7 @@
 #define TB_COMPAT_BATCH_H
 
 #include "lib/call/small.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 /* Addresses of a batch's matrices, as ?gemm_batch takes them: all of them, or some at a time where they are to be written down. */
 enum { TB_ADDRESSES = 128 };
@@ -19,12 +19,13 @@ typedef struct tb_addresses {
 static inline bool tb_take_addresses(const tb_product *product, int64_t first, tb_addresses *addresses)
 {
     const int64_t left = tb_members_of(product) - first;
-    const bool known = product->a.members && product->b.members && product->c.members;
+    const tb_members *members = product->batch.members;
+    const bool known = members[TB_A].starts && members[TB_B].starts && members[TB_C].starts;
     addresses->count = known || left < TB_ADDRESSES ? left : TB_ADDRESSES;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        addresses->of[role] = known ? product->operands[role].members + first : addresses->written[role];
+        addresses->of[role] = known ? members[role].starts + first : addresses->written[role];
         for (int64_t i = 0; !known && i < addresses->count; i++)
-            addresses->written[role][i] = tb_member_at(&product->operands[role], first + i);
+            addresses->written[role][i] = tb_member_at(product, role, first + i);
     }
     return left > 0;
 }
@@ -35,14 +36,11 @@ static inline void tb_spread_product(tb_product *product, int64_t count, const i
 {
     const bool multiplies = product->k > 0 && !tb_is_zero(product->alpha);
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        tb_operand *operand = &product->operands[role];
-        void *const *members = by_members ? operand->data : NULL;
+        void *const *members = by_members ? product->operands[role].data : NULL;
         if (by_members)
-            operand->data = NULL;
+            product->operands[role].data = NULL;
         if (role == TB_C || multiplies)
-            tb_spread(operand, count, strides[role], members);
-        else
-            operand->count = count;
+            tb_spread(product, role, count, strides[role], members);
     }
 }
 
@@ -73,8 +71,8 @@ static inline void tb_add_group(tb_batch_call *call, const tb_product *first, in
         return;
     tb_spread_product(&group, count, strides, by_members);
     for (int64_t i = 0; call->at_home && i < count; i++)
-        call->at_home = !tb_may_be_on_device(tb_member_at(&group.a, i), tb_member_at(&group.b, i),
-                                             tb_member_at(&group.c, i));
+        call->at_home = !tb_may_be_on_device(tb_member_at(&group, TB_A, i), tb_member_at(&group, TB_B, i),
+                                             tb_member_at(&group, TB_C, i));
 }
 
 /* Whether the caller's own BLAS is given the call as it came: its groups are small together, and nobody watches. */

@@ -28,8 +28,9 @@ static void call_cblas(void *address, const tb_product *p)
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
     host.cblas(TB_COLUMN_MAJOR, cblas_operation(&p->a), cblas_operation(&p->b), p->m, p->n, p->k,
-               HANDED(alpha), p->a.data, p->a.ld, p->a.stride, p->b.data, p->b.ld, p->b.stride, HANDED(beta),
-               p->c.data, p->c.ld, p->c.stride, tb_members_of(p));
+               HANDED(alpha), p->a.data, p->a.ld, p->batch.members[TB_A].stride, p->b.data, p->b.ld,
+               p->batch.members[TB_B].stride, HANDED(beta), p->c.data, p->c.ld, p->batch.members[TB_C].stride,
+               tb_members_of(p));
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -38,8 +39,9 @@ static void call_fortran(void *address, const tb_product *p)
     const int64_t size = tb_members_of(p);
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
     host.fortran(fortran_operation(&p->a), fortran_operation(&p->b), &p->m, &p->n, &p->k, alpha, p->a.data,
-                 &p->a.ld, &p->a.stride, p->b.data, &p->b.ld, &p->b.stride, beta, p->c.data, &p->c.ld,
-                 &p->c.stride, &size, 1, 1);
+                 &p->a.ld, &p->batch.members[TB_A].stride, p->b.data, &p->b.ld,
+                 &p->batch.members[TB_B].stride, beta, p->c.data, &p->c.ld, &p->batch.members[TB_C].stride,
+                 &size, 1, 1);
 }
 
 #define GIVEN(read, number)                                                                                  \

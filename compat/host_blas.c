@@ -12,7 +12,7 @@
 #include "lib/process/threads.h"
 #include "lib/reports/log.h"
 #include "lib/reports/options.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -41,7 +41,8 @@ static bool is_of_gemm(const tb_product *product)
 static bool is_of_batch(const tb_product *product)
 {
     const tb_product one = tb_member_of(product, 0);
-    const bool is_uneven = product->a.uneven || product->b.uneven || product->c.uneven;
+    const tb_members *members = product->batch.members;
+    const bool is_uneven = members[TB_A].uneven || members[TB_B].uneven || members[TB_C].uneven;
     return tb_is_batch(product) && is_of_gemm(&one) &&
            (!is_uneven || !tb_class_of(product->routine)->is_strided);
 }

@@ -83,12 +83,12 @@ static double bytes_of_c(const tb_product *product)
 
 static double bytes_of_b(const tb_product *product)
 {
-    return tb_has_one_operand(product) ? 0 : tb_bytes_read(&product->b);
+    return tb_has_one_operand(product) ? 0 : tb_bytes_read(product, TB_B);
 }
 
 static double bytes_in(const tb_product *product)
 {
-    const double in = tb_bytes_read(&product->a) + bytes_of_b(product);
+    const double in = tb_bytes_read(product, TB_A) + bytes_of_b(product);
     return tb_is_zero(product->beta) ? in : in + bytes_of_c(product);
 }
 
@@ -126,7 +126,7 @@ static double host_copies(const tb_product *product, const tb_facts *facts)
     const bool reads_c = !tb_is_zero(product->beta);
     const double c = bytes_of_c(product);
     const double returned = places[TB_C].memory == TB_MEMORY_PINNED && reads_c ? c : 0;
-    return returned + pageable(&places[TB_A], tb_bytes_read(&product->a)) +
+    return returned + pageable(&places[TB_A], tb_bytes_read(product, TB_A)) +
            pageable(&places[TB_B], bytes_of_b(product)) + pageable(&places[TB_C], reads_c ? 2 * c : c);
 }
 
@@ -164,7 +164,7 @@ static double exchanged(const tb_product *product, const tb_facts *facts, const 
     const bool may = plan->region_count == 2 && tb_is_plain(product) &&
                      tb_reach_each_other(tb_find_chip(&facts->machine, regions[0].device),
                                          tb_find_chip(&facts->machine, regions[1].device));
-    return may ? pageable(&facts->places[common], tb_bytes_read(&product->operands[common])) / 2 : 0;
+    return may ? pageable(&facts->places[common], tb_bytes_read(product, common)) / 2 : 0;
 }
 
 /* Brought to where every kernel wants it, wherever the region begins. */
@@ -221,7 +221,7 @@ static double pad_seconds(const tb_kernel *kernel, const tb_product *product, co
     double seconds = 0;
     for (tb_role role = TB_A; role <= TB_B; role++) {
         const tb_operand *operand = &product->operands[role];
-        if (!tb_kernel_takes(kernel, operand))
+        if (!tb_kernel_takes(kernel, product, role))
             seconds += PAD_SECONDS + PAD_COLUMN_SECONDS * (double)operand->columns +
                        2 * bytes(operand) / chip->memory_rate;
     }
@@ -278,10 +278,10 @@ double tb_expanding_seconds(const tb_product *product, const tb_product *lowered
     double seconds = 0;
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (tb_is_expanded(product, role))
-            seconds += LATE_LAUNCH_SECONDS +
-                       (double)tb_members_of(product) *
-                           (tb_bytes_read(&product->operands[role]) + bytes(&lowered->operands[role])) /
-                           chip->memory_rate;
+            seconds +=
+                LATE_LAUNCH_SECONDS + (double)tb_members_of(product) *
+                                          (tb_bytes_read(product, role) + bytes(&lowered->operands[role])) /
+                                          chip->memory_rate;
     return seconds;
 }
 

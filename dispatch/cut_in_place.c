@@ -63,7 +63,8 @@ static double seconds_of(const tb_product *product, const tb_budget *budget, int
                                        : tb_rows_of(product, (tb_range){0, rows});
     const double parts =
         by_columns ? (double)product->n / (double)columns : (double)product->m / (double)rows;
-    const double bytes = (double)tb_operand_bytes(&part.c), triangle = tb_bytes_read(tb_triangle_of(product)),
+    const double bytes = (double)tb_matrix_bytes(&part.c.matrix),
+                 triangle = tb_stored_bytes(tb_triangle_of(product)),
                  device = tb_kernel_seconds(budget->kernel, &part, chip);
     const double in = stays ? 0 : bytes / chip->link_in, out = stays ? 0 : bytes / chip->link_out,
                  copies = stays ? 0 : 2 * bytes / budget->copy_rate;

@@ -46,7 +46,7 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
     if (kernel->k_limit && product->k > kernel->k_limit)
         return false;
     return pitched || kernel->pads || product->k == 0 ||
-           (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
+           (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B));
 }
 
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
@@ -101,13 +101,14 @@ static uint64_t alignment_of(const tb_operand *operand)
 }
 
 /* The same of the distances between a batch's matrices: the stride's exponent, or the greatest one where all are in one place. */
-static uint64_t alignment_between(const tb_operand *operand)
+static uint64_t alignment_between(const tb_product *product, tb_role role)
 {
     enum { NOT_OF_ELEMENTS = 0, ONE_ELEMENT = 1, MOST = 128 };
-    if (operand->count > 1 && operand->uneven && operand->stride == 0)
+    const tb_members *members = &product->batch.members[role];
+    const bool is_batch = tb_is_batch(product);
+    if (is_batch && members->uneven && members->stride == 0)
         return NOT_OF_ELEMENTS;
-    return ONE_ELEMENT +
-           (uint64_t)__builtin_ctzll((uint64_t)(operand->count > 1 ? operand->stride : 0) | MOST);
+    return ONE_ELEMENT + (uint64_t)__builtin_ctzll((uint64_t)(is_batch ? members->stride : 0) | MOST);
 }
 
 /* The hash of all that the choice depends on, where the kernels are the catalog's and none is forced. What is known of the operands'
@@ -120,12 +121,12 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
                            (uint64_t)facts->accuracy << 4 | alignment_of(&product->a) << 8 |
                            alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
                            (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
-                           (uint64_t)product->a.embedded << 27 | (uint64_t)product->in_place << 28 |
-                           (uint64_t)tb_is_triangle_left(product) << 30 |
+                           (uint64_t)product->expanded[TB_A].embedded << 27 |
+                           (uint64_t)product->in_place << 28 | (uint64_t)tb_is_triangle_left(product) << 30 |
                            (uint64_t)tb_has_one_operand(product) << 31 | (uint64_t)product->a.stored << 32 |
                            (uint64_t)product->b.stored << 34 | (uint64_t)(product->alpha.im != 0) << 36 |
                            (uint64_t)(product->beta.im != 0) << 37 | (uint64_t)(product->terms == 2) << 38 |
-                           alignment_between(&product->a) << 40 | alignment_between(&product->b) << 44;
+                           alignment_between(product, TB_A) << 40 | alignment_between(product, TB_B) << 44;
     const uint64_t parts[] = {(uint64_t)product->m,
                               (uint64_t)product->n,
                               (uint64_t)product->k,
@@ -166,7 +167,7 @@ static const tb_kernel *cheapest(const tb_product *product, const tb_facts *fact
  * copied to where any kernel takes it, and on either what is expanded is written there. */
 static bool in_place(const tb_product *product, const tb_plan *plan, tb_role role)
 {
-    return product->operands[role].expanded_from == 0 &&
+    return product->expanded[role].from == 0 &&
            (plan->route == TB_ROUTE_RESIDENT || tb_is_on_device(&plan->places[role]));
 }
 
@@ -179,7 +180,7 @@ static tb_product as_brought(const tb_product *product, const tb_plan *plan)
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (!in_place(product, plan, role)) {
             brought.operands[role].data = NULL;
-            brought.operands[role].ld = product->operands[role].expanded_from > 0
+            brought.operands[role].ld = product->expanded[role].from > 0
                                             ? tb_pitched(product->operands[role].rows, tb_element_of(product))
                                             : tb_round_up(product->operands[role].ld, line);
         }
@@ -204,9 +205,8 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
     plan->joins = !pitched && tb_kernel_joins(kernel, product);
     for (tb_role role = TB_A; role <= TB_B; role++)
         plan->pads[role] =
-            product->k > 0 &&
-            (product->operands[role].expanded_from > 0 ||
-             (in_place(product, plan, role) && !tb_kernel_takes(kernel, &product->operands[role])));
+            product->k > 0 && (product->expanded[role].from > 0 ||
+                               (in_place(product, plan, role) && !tb_kernel_takes(kernel, product, role)));
     if (plan->route == TB_ROUTE_RESIDENT)
         plan->schedule = tb_prepare(kernel, product, tb_target_of(chip));
     return true;
@@ -218,8 +218,8 @@ const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip
     double best_seconds = 0;
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
-        const bool takes =
-            product->k == 0 || (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b));
+        const bool takes = product->k == 0 ||
+                           (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B));
         /* Without any memory nobody can clear the imaginary parts of a Hermitian C's diagonal afterwards. */
         const bool finishes = kernel->reads != TB_READS_COMPLEX || product->c.structure != TB_HERMITIAN;
         if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > accuracy || !takes ||

@@ -1,7 +1,7 @@
 /* Which route a product takes, and why. */
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/folded.h"
 #include "words/frame.h"
 #include "words/lowered.h"

@@ -179,7 +179,7 @@ void tb_choose_regions(const tb_product *product, const tb_facts *facts, bool as
 {
     take_whole(product, facts, plan);
     /* What is expanded has one device to itself. */
-    bool movable = product->a.expanded_from == 0 && product->b.expanded_from == 0 &&
+    bool movable = product->expanded[TB_A].from == 0 && product->expanded[TB_B].from == 0 &&
                    tb_is_in_host_memory(&plan->places[TB_C]) &&
                    (product->k == 0 ||
                     (tb_is_in_host_memory(&plan->places[TB_A]) && tb_is_in_host_memory(&plan->places[TB_B])));

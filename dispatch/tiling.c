@@ -75,9 +75,9 @@ double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling)
     const double loads_a =
         tiling->ring_a < tiling->slabs ? (double)tb_ceil_div(product->n, tiling->block_n) : 1;
     if (tb_shares_operand(product, tiling))
-        return tb_bytes_read(&product->a);
-    return tb_bytes_read(&product->a) * loads_a +
-           tb_bytes_read(&product->b) * (double)tb_ceil_div(product->m, tiling->block_m);
+        return tb_bytes_read(product, TB_A);
+    return tb_bytes_read(product, TB_A) * loads_a +
+           tb_bytes_read(product, TB_B) * (double)tb_ceil_div(product->m, tiling->block_m);
 }
 
 tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k)

@@ -157,10 +157,11 @@ static void bring(simulation *simulation, const tb_step *step)
         if (!tb_step_brings(step, simulation->product, role, &of_rows, &of_columns, &k))
             continue;
         tb_stored_ranges(simulation->product, role, of_rows, of_columns, k, &rows, &columns);
-        const tb_operand *operand = &simulation->product->operands[role];
-        if (operand->expanded_from > 0)
-            columns.count = (int64_t)ceil(operand->expanded_from * (double)columns.count);
-        load(simulation, simulation->budget->passages[role], rows.count, columns.count, operand->rows);
+        const double from = simulation->product->expanded[role].from;
+        if (from > 0)
+            columns.count = (int64_t)ceil(from * (double)columns.count);
+        load(simulation, simulation->budget->passages[role], rows.count, columns.count,
+             simulation->product->operands[role].rows);
     }
 }
 

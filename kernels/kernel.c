@@ -1,14 +1,16 @@
 /* The few questions that are asked of a row. */
 #include "kernels/kernel.h"
 
-bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand)
+bool tb_kernel_takes(const tb_kernel *kernel, const tb_product *product, tb_role role)
 {
+    const tb_matrix *operand = &product->operands[role].matrix;
+    const tb_members *members = &product->batch.members[role];
     /* Complex numbers may begin wherever a real one may. */
     const size_t bytes = tb_bytes_of(tb_real_of(operand->element));
     const int64_t parts = tb_is_complex(operand->element) ? 2 : 1;
     /* Matrices that lie unevenly have a stride that all distances are multiples of, or 0 where that is less than an element. */
-    const bool apart = operand->count <= 1 || (!operand->uneven && operand->stride == 0) ||
-                       (operand->stride != 0 && parts * operand->stride % kernel->alignment == 0);
+    const bool apart = !tb_is_batch(product) || (!members->uneven && members->stride == 0) ||
+                       (members->stride != 0 && parts * members->stride % kernel->alignment == 0);
     return (uintptr_t)operand->data % ((size_t)kernel->alignment * bytes) == 0 &&
            parts * operand->ld % kernel->alignment == 0 && (apart || kernel->alignment == 1);
 }
@@ -42,7 +44,7 @@ bool tb_kernel_joins(const tb_kernel *kernel, const tb_product *product)
 bool tb_kernel_suits(const tb_kernel *kernel, const tb_product *product)
 {
     const int64_t m = product->m, n = product->n, shorter = m < n ? m : n, longer = m < n ? n : m;
-    if (tb_kernel_joins(kernel, product) && tb_operand_bytes(&product->c) < JOINED_BYTES_LEAST)
+    if (tb_kernel_joins(kernel, product) && tb_matrix_bytes(&product->c.matrix) < JOINED_BYTES_LEAST)
         return false;
     return shorter >= kernel->least_extent && product->k >= kernel->least_extent &&
            (kernel->short_side == 0 || shorter <= kernel->short_side) &&

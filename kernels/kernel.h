@@ -157,8 +157,8 @@ struct tb_kernel {
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
                                  const tb_product *product, const tb_schedule *schedule, void *workspace)
 
-/* Whether the kernel's alignment demand holds for an operand: its address and its leading dimension. */
-bool tb_kernel_takes(const tb_kernel *kernel, const tb_operand *operand);
+/* Whether the kernel's alignment demand holds for an operand: its address, its leading dimension and, of a batch, the distances. */
+bool tb_kernel_takes(const tb_kernel *kernel, const tb_product *product, tb_role role);
 
 /* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture);

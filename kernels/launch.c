@@ -26,13 +26,13 @@ tb_dgemm tb_dgemm_of(const tb_product *product)
     return ARGUMENTS_OF(tb_dgemm, double, product);
 }
 
-tb_batches tb_batches_of(const tb_product *product)
+tb_batches tb_batches_of(const tb_batch *batch)
 {
-    tb_batches batches = {.many = tb_is_batch(product)};
-    for (tb_role role = TB_A; role < TB_ROLES && tb_is_batch(product); role++) {
-        const tb_operand *operand = &product->operands[role];
-        batches.strides[role] = operand->stride;
-        batches.tables[role] = operand->uneven ? operand->members : NULL;
+    tb_batches batches = {.many = batch->count > 1};
+    for (tb_role role = TB_A; role < TB_ROLES && batches.many; role++) {
+        const tb_members *members = &batch->members[role];
+        batches.strides[role] = members->stride;
+        batches.tables[role] = members->uneven ? members->starts : NULL;
     }
     return batches;
 }
@@ -120,7 +120,7 @@ bool tb_moves_vectors(const tb_product *product)
 {
     enum { VECTOR = 16 };
     const tb_kernel aligned = {.alignment = VECTOR / (int)tb_bytes_of(tb_real_of(tb_element_of(product)))};
-    return tb_kernel_takes(&aligned, &product->a) && tb_kernel_takes(&aligned, &product->b);
+    return tb_kernel_takes(&aligned, product, TB_A) && tb_kernel_takes(&aligned, product, TB_B);
 }
 
 int32_t tb_reduce_lanes(int64_t parts)

@@ -17,7 +17,7 @@ tb_sgemm tb_sgemm_of(const tb_product *product);
 tb_dgemm tb_dgemm_of(const tb_product *product);
 
 /* Where the matrices of a batch lie; of a single product, whatever number 0 makes of it. */
-tb_batches tb_batches_of(const tb_product *product);
+tb_batches tb_batches_of(const tb_batch *batch);
 
 /* One block per tile of C, in a one-dimensional grid: the kernel itself maps blocks to tiles. */
 tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,

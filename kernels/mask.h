@@ -17,7 +17,7 @@
 #define TB_MASK_H
 
 #include "kernels/host_device.h"
-#include "words/operand.h"
+#include "words/structure.h"
 
 #ifndef __CUDACC__
 #include "words/product.h"

@@ -200,7 +200,7 @@ static inline bool gaps_are_untouched(const tb_product *p)
     const size_t bytes = tb_bytes_of(p->c.element);
     for (int64_t j = 0; j < p->n; j++)
         for (size_t at = (size_t)p->m * bytes; at < (size_t)p->c.ld * bytes; at++)
-            if (((const unsigned char *)tb_at(&p->c, 0, j))[at] != CANARY)
+            if (((const unsigned char *)tb_at(&p->c.matrix, 0, j))[at] != CANARY)
                 return false;
     return true;
 }

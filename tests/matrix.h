@@ -4,8 +4,8 @@
  * each, that begin ld elements apart. All else in its block, before, between and behind the lines, is canaries:
  * one written over is found, even with what it is added to, and one read makes the result NaN.
  */
-#ifndef TB_MATRIX_H
-#define TB_MATRIX_H
+#ifndef TB_TEST_MATRIX_H
+#define TB_TEST_MATRIX_H
 
 #include "tests/check.h"
 #include "words/element.h"

@@ -103,12 +103,12 @@ static bool is_right(const tb_product *product)
         int64_t j = (int64_t)(fabs((double)next_random(&state)) * (double)(product->n - 1));
         double sum = 0, magnitude = 0;
         for (int64_t l = 0; l < product->k; l++) {
-            const float *a = tb_at(&product->a, i, l), *b = tb_at(&product->b, l, j);
+            const float *a = tb_at(&product->a.matrix, i, l), *b = tb_at(&product->b.matrix, l, j);
             double term = (double)*a * (double)*b;
             sum += term;
             magnitude += fabs(term);
         }
-        const float *c = tb_at(&product->c, i, j);
+        const float *c = tb_at(&product->c.matrix, i, j);
         if (!(fabs((double)*c - sum) <= gamma * magnitude))
             return false;
     }
@@ -123,7 +123,7 @@ static bool is_right(const tb_product *product)
 
 static void warm_up(const contestant *contestant, const tb_product *product, timing *timing)
 {
-    memset(product->c.data, 0xff, tb_operand_bytes(&product->c)); /* NaN: nothing may be left */
+    memset(product->c.data, 0xff, tb_matrix_bytes(&product->c.matrix)); /* NaN: nothing may be left */
     *timing = (struct timing){.right = contestant->multiply(product) && is_right(product)};
     double start = tb_seconds();
     timing->right = timing->right && contestant->multiply(product);

@@ -49,7 +49,7 @@ static bool find_functions(void *driver, void *cublas)
            FIND(cublas, cublasSgemm_v2);
 }
 
-static size_t stored_bytes(const tb_operand *operand)
+static size_t stored_bytes(const tb_matrix *operand)
 {
     return tb_pitch(operand) * (size_t)operand->columns;
 }
@@ -71,7 +71,7 @@ static bool multiply_with_cublas(const tb_product *product)
 {
     const float alpha = (float)product->alpha.re, beta = (float)product->beta.re;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        const tb_operand *operand = &product->operands[role];
+        const tb_matrix *operand = &product->operands[role].matrix;
         if (!reserve(role, stored_bytes(operand)))
             return false;
         const bool is_read = role != TB_C || beta != 0;
@@ -83,7 +83,7 @@ static bool multiply_with_cublas(const tb_product *product)
                                (int)product->n, (int)product->k, &alpha, buffers[TB_A].memory,
                                (int)product->a.ld, buffers[TB_B].memory, (int)product->b.ld, &beta,
                                buffers[TB_C].memory, (int)product->c.ld) == 0 &&
-           call.cuMemcpyDtoH_v2(product->c.data, buffers[TB_C].memory, stored_bytes(&product->c)) == 0;
+           call.cuMemcpyDtoH_v2(product->c.data, buffers[TB_C].memory, stored_bytes(&product->c.matrix)) == 0;
 }
 
 static bool bring_up(void)

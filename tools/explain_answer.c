@@ -5,7 +5,7 @@
 #include "lib/machine/device_state.h"
 #include "lib/machine/machine.h"
 #include "tools/tool.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/folded.h"
 
 #include <math.h>

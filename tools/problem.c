@@ -1,7 +1,7 @@
 #include "tools/problem.h"
 
-#include "words/batch.h"
 #include "words/arguments.h"
+#include "words/members.h"
 
 #include <stdint.h>
 
@@ -114,8 +114,8 @@ bool problem_spread(const problem *problem, tb_product *product)
     if (!have_room(product, products))
         return false;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        tb_operand *operand = &product->operands[role];
-        tb_spread(operand, products, operand->ld * operand->columns, NULL);
+        const tb_operand *operand = &product->operands[role];
+        tb_spread(product, role, products, operand->ld * operand->columns, NULL);
     }
     return true;
 }

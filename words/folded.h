@@ -11,7 +11,7 @@
 
 /* C = P + P' + beta * C in C's triangle, its diagonal real where C is Hermitian. */
 typedef struct tb_folding {
-    tb_operand sums; /* P */
+    tb_matrix sums; /* P */
     tb_operand c;
     tb_scalar beta;
     tb_triangle mask;

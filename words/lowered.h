@@ -23,9 +23,10 @@
 /* An operand to be written out, on the device. */
 typedef struct tb_expansion {
     tb_operand source; /* as the program has it */
-    tb_operand target; /* real and general, not transposed: op(source), times the factor */
+    tb_matrix target;  /* real: op(source), times the factor */
     tb_scalar factor;
-    bool embedded; /* a block of four for each complex number; else two in a column */
+    bool embedded;  /* a block of four for each complex number; else two in a column */
+    tb_batch batch; /* of matrices to be written out: the sources are A's, the targets C's */
 } tb_expansion;
 
 /* Whether kernels multiply the product as it is. */
@@ -51,6 +52,8 @@ static inline tb_product tb_term_of(const tb_product *product, int term)
     one.beta = (tb_scalar){1, 0};
     one.a = product->b;
     one.b = product->a;
+    one.batch.members[TB_A] = product->batch.members[TB_B];
+    one.batch.members[TB_B] = product->batch.members[TB_A];
     one.a.transposed = !one.a.transposed;
     one.b.transposed = !one.b.transposed;
     if (hermitian) {
@@ -77,26 +80,26 @@ static inline bool tb_is_expanded(const tb_product *product, tb_role role)
 }
 
 /* A complex matrix that is read as it lies. */
-static inline tb_operand tb_real_view(const tb_operand *complex)
+static inline tb_matrix tb_real_view(const tb_matrix *complex)
 {
-    tb_operand view = *complex;
+    tb_matrix view = *complex;
     view.element = tb_real_of(complex->element);
     view.rows *= 2;
     view.ld *= 2;
-    view.stride *= 2;
     return view;
 }
 
 /* How many matrices of an operand are written out: one where all members of a batch have the same. */
-static inline int64_t tb_expanded_count(const tb_operand *source)
+static inline int64_t tb_expanded_count(const tb_product *product, tb_role role)
 {
-    return source->count > 1 && (source->uneven || source->stride != 0) ? source->count : 1;
+    const tb_members *sources = &product->batch.members[role];
+    return sources->uneven || sources->stride != 0 ? tb_members_of(product) : 1;
 }
 
 /* The distance between two of them that lie one behind the other, ld apart. */
-static inline int64_t tb_expanded_stride(const tb_operand *source, const tb_operand *expanded)
+static inline int64_t tb_expanded_stride(const tb_product *product, tb_role role, const tb_matrix *expanded)
 {
-    return tb_expanded_count(source) > 1 ? expanded->ld * expanded->columns : 0;
+    return tb_expanded_count(product, role) > 1 ? expanded->ld * expanded->columns : 0;
 }
 
 /* The real product. Operands that are to be expanded lie nowhere yet. */
@@ -121,15 +124,18 @@ static inline tb_product tb_lowered(const tb_product *product)
             const int64_t columns = role == TB_A ? lowered.k : lowered.n;
             tb_operand *expanded = &lowered.operands[role];
             *expanded = (tb_operand){.rows = rows, .columns = columns, .ld = rows, .element = real};
-            expanded->embedded = is_complex && role == TB_A;
-            expanded->count = product->operands[role].count;
-            expanded->stride = tb_expanded_stride(&product->operands[role], expanded);
-            const double read = product->terms == 2 ? tb_bytes_read(&product->a) + tb_bytes_read(&product->b)
-                                                    : tb_bytes_read(&product->operands[role]);
+            lowered.batch.members[role] =
+                (tb_members){.stride = tb_expanded_stride(product, role, &expanded->matrix)};
+            const double read = product->terms == 2
+                                    ? tb_bytes_read(product, TB_A) + tb_bytes_read(product, TB_B)
+                                    : tb_bytes_read(product, role);
             /* Above zero also where there is nothing to read. */
-            expanded->expanded_from = fmax(1, read) / fmax(1, (double)tb_operand_bytes(expanded));
+            lowered.expanded[role] =
+                (tb_expanded){.from = fmax(1, read) / fmax(1, (double)tb_matrix_bytes(&expanded->matrix)),
+                              .embedded = is_complex && role == TB_A};
         } else if (is_complex) {
-            lowered.operands[role] = tb_real_view(&product->operands[role]);
+            lowered.operands[role].matrix = tb_real_view(&product->operands[role].matrix);
+            lowered.batch.members[role].stride *= 2;
         }
     return lowered;
 }
@@ -141,13 +147,16 @@ static inline tb_expansion tb_expansion_of(const tb_product *product, const tb_p
     const bool is_complex = tb_is_complex(tb_element_of(product));
     const tb_product one = tb_term_of(product, term);
     const bool scales = role == TB_A && one.alpha.im != 0;
-    const tb_operand *all = &lowered->operands[role];
+    const tb_matrix *all = &lowered->operands[role].matrix;
     const int64_t k = lowered->k / tb_terms_of(product), first = term * k;
-    return (tb_expansion){.source = one.operands[role],
-                          .target = role == TB_A ? tb_rectangle(all, 0, first, all->rows, k)
-                                                 : tb_rectangle(all, first, 0, k, all->columns),
-                          .factor = scales ? one.alpha : (tb_scalar){1, 0},
-                          .embedded = is_complex && role == TB_A};
+    return (tb_expansion){
+        .source = one.operands[role],
+        .target = role == TB_A ? tb_rectangle(all, 0, first, all->rows, k)
+                               : tb_rectangle(all, first, 0, k, all->columns),
+        .factor = scales ? one.alpha : (tb_scalar){1, 0},
+        .embedded = is_complex && role == TB_A,
+        .batch = {.count = tb_expanded_count(&one, role),
+                  .members = {[TB_A] = one.batch.members[role], [TB_C] = lowered->batch.members[role]}}};
 }
 
 /* Of op(source), as the target has it, those rows and columns: what has to be written out of the source for them. Where numbers
@@ -161,8 +170,8 @@ static inline tb_expansion tb_expansion_part(const tb_expansion *expansion, tb_r
     const bool transposed = expansion->source.transposed;
     tb_expansion part = *expansion;
     part.source =
-        tb_rectangle(&expansion->source, transposed ? c.first : r.first, transposed ? r.first : c.first,
-                     transposed ? c.count : r.count, transposed ? r.count : c.count);
+        tb_operand_part(&expansion->source, transposed ? c.first : r.first, transposed ? r.first : c.first,
+                        transposed ? c.count : r.count, transposed ? r.count : c.count);
     part.target = tb_rectangle(&expansion->target, rows.first, columns.first, rows.count, columns.count);
     return part;
 }
@@ -174,7 +183,7 @@ static inline tb_expansion tb_expansion_of_columns(const tb_expansion *expansion
                transposed = expansion->source.transposed;
     const int64_t each = is_complex && (transposed || expansion->embedded) ? 2 : 1;
     const tb_range there = {each * columns.first, each * columns.count};
-    const tb_operand *target = &expansion->target;
+    const tb_matrix *target = &expansion->target;
     tb_expansion part = *expansion;
     part.source.columns = columns.count;
     part.target = transposed ? tb_rectangle(target, there.first, 0, there.count, target->columns)

@@ -14,6 +14,7 @@
 #ifndef TB_PRODUCT_H
 #define TB_PRODUCT_H
 
+#include "words/batch.h"
 #include "words/operand.h"
 #include "words/role.h"
 #include "words/routine.h"
@@ -33,6 +34,12 @@ static inline bool tb_is_one(tb_scalar scalar)
     return scalar.re == 1 && scalar.im == 0;
 }
 
+/* How an operand of a lowered product (words/lowered.h) comes to be. */
+typedef struct tb_expanded {
+    double from;   /* bytes, for each of its own, of what it is written out from; 0: it is read as it lies */
+    bool embedded; /* each block of two by two is a complex number: re, -im; im, re */
+} tb_expanded;
+
 typedef struct tb_product {
     tb_routine routine; /* that was called */
     int64_t m, n, k;
@@ -42,6 +49,8 @@ typedef struct tb_product {
         };
         tb_operand operands[TB_ROLES];
     };
+    tb_batch batch; /* of which this is the first product, where it is one */
+    tb_expanded expanded[TB_ROLES];
     tb_scalar alpha, beta; /* where beta is 0, C is not read */
     tb_triangle mask;      /* of C: what is read and written; the rest keeps its bytes */
     bool mask_pairs;       /* the mask takes two rows of C, parts of complex numbers, for one */
@@ -68,15 +77,14 @@ static inline tb_element tb_element_of(const tb_product *product)
     return product->c.element;
 }
 
-/* A batch is several products that differ in where their matrices lie (words/batch.h). */
 static inline int64_t tb_members_of(const tb_product *product)
 {
-    return product->c.count > 1 ? product->c.count : 1;
+    return tb_count_of(&product->batch);
 }
 
 static inline bool tb_is_batch(const tb_product *product)
 {
-    return product->c.count > 1;
+    return product->batch.count > 1;
 }
 
 /* The arguments of GEMM in the order of BLAS, column-major. */
@@ -299,7 +307,8 @@ static inline double tb_masked_elements(const tb_product *product)
 
 /* ---- Parts ------------------------------------------------------------------------------------------------ */
 
-/* The product of some rows and columns of C, with some steps of k. After the first steps it adds to what is there. */
+/* The product of some rows and columns of C, with some steps of k; of a batch that is not uneven, of each of its products. After the
+ * first steps it adds to what is there. */
 static inline tb_product tb_subproduct(const tb_product *product, tb_range rows, tb_range columns, tb_range k)
 {
     tb_product part = *product;
@@ -310,14 +319,18 @@ static inline tb_product tb_subproduct(const tb_product *product, tb_range rows,
         tb_range r, c;
         tb_stored_ranges(product, role, rows, columns, k, &r, &c);
         if (!tb_is_in_place_of(product, role))
-            part.operands[role] = tb_rectangle(&product->operands[role], r.first, c.first, r.count, c.count);
+            part.operands[role] =
+                tb_operand_part(&product->operands[role], r.first, c.first, r.count, c.count);
+        if (!part.batch.members[role].uneven)
+            part.batch.members[role].starts = NULL;
     }
     if (product->in_place != TB_OUT_OF_PLACE) /* C, whole along the triangle */
         part.operands[tb_is_triangle_left(product) ? TB_B : TB_A].data = part.c.data;
     if (k.first > 0)
         part.beta = (tb_scalar){1, 0};
     part.diagonal += columns.first - rows.first / tb_mask_step(product);
-    part.a.embedded = product->a.embedded && (rows.first | rows.count | k.first | k.count) % 2 == 0;
+    part.expanded[TB_A].embedded =
+        product->expanded[TB_A].embedded && (rows.first | rows.count | k.first | k.count) % 2 == 0;
     /* A triangle is known by its main diagonal alone. */
     part.a_nonzero = rows.first == k.first ? product->a_nonzero : TB_FULL;
     part.b_nonzero =
@@ -411,12 +424,20 @@ static inline bool tb_has_one_operand(const tb_product *product)
            a->columns == b->columns && a->transposed != b->transposed && a->data;
 }
 
+/* Bytes of an operand that are read: of an expanded one those that it is written out from. */
+static inline double tb_bytes_read(const tb_product *product, tb_role role)
+{
+    const tb_operand *operand = &product->operands[role];
+    const double from = product->expanded[role].from;
+    return from > 0 ? from * (double)tb_matrix_bytes(&operand->matrix) : tb_stored_bytes(operand);
+}
+
 /* Bytes of the elements of all operands that are read or written. */
 static inline size_t tb_product_bytes(const tb_product *product)
 {
     const size_t c = (size_t)tb_masked_elements(product) * tb_bytes_of(product->c.element);
-    const double b = tb_has_one_operand(product) ? 0 : tb_bytes_read(&product->b);
-    return (size_t)(tb_bytes_read(&product->a) + b) + c;
+    const double b = tb_has_one_operand(product) ? 0 : tb_bytes_read(product, TB_B);
+    return (size_t)(tb_bytes_read(product, TB_A) + b) + c;
 }
 
 #endif

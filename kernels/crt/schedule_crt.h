@@ -45,7 +45,7 @@ typedef struct tb_crt_deal {
 /* Where numbers are complex three products of theirs make one, rather than the four that the real product has for them. */
 static inline bool tb_crt_has_pairs(const tb_product *product)
 {
-    return product->a.embedded && !product->a.transposed && !product->b.transposed;
+    return product->expanded[TB_A].embedded && !product->a.transposed && !product->b.transposed;
 }
 static inline int64_t tb_crt_parts_of(const tb_product *product)
 {

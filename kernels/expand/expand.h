@@ -10,7 +10,7 @@
 #define TB_EXPAND_H
 
 #include "kernels/batches.h"
-#include "words/operand.h"
+#include "words/structure.h"
 
 #define TB_EXPAND_THREADS 256
 #define TB_EXPAND_TILE    32 /* rows and columns of a tile; bits of a note */

@@ -2,11 +2,11 @@
 #include "kernels/launch.h"
 #include "words/integers.h"
 
-static bool is_aligned(const tb_operand *operand, size_t bytes)
+/* apart: of a batch's matrices, in elements. */
+static bool is_aligned(const tb_matrix *matrix, int64_t apart, size_t bytes)
 {
-    const size_t stride =
-        tb_expanded_count(operand) > 1 ? (size_t)operand->stride * tb_bytes_of(operand->element) : 0;
-    return (uintptr_t)operand->data % bytes == 0 && tb_pitch(operand) % bytes == 0 && stride % bytes == 0;
+    const size_t stride = (size_t)apart * tb_bytes_of(matrix->element);
+    return (uintptr_t)matrix->data % bytes == 0 && tb_pitch(matrix) % bytes == 0 && stride % bytes == 0;
 }
 
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion)
@@ -17,9 +17,11 @@ tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expa
 tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansion *expansion, bool notes_rows,
                                   uint32_t *notes)
 {
-    const tb_operand *source = &expansion->source, *target = &expansion->target;
+    const tb_operand *source = &expansion->source;
+    const tb_matrix *target = &expansion->target;
     const size_t bytes = tb_bytes_of(source->element);
-    const int64_t members = tb_expanded_count(source);
+    const int64_t members = tb_count_of(&expansion->batch);
+    const tb_batches batches = tb_batches_of(&expansion->batch);
     tb_expand arguments = {
         .source = source->data,
         .target = target->data,
@@ -37,19 +39,16 @@ tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansio
         .unit_diagonal = source->unit_diagonal,
         .embedded = expansion->embedded,
         .scaled = !tb_is_one(expansion->factor),
-        .source_whole = is_aligned(source, bytes),
-        .source_vector = is_aligned(source, TB_EXPAND_VECTOR_BYTES) && !source->transposed,
-        .target_whole = is_aligned(target, bytes),
+        .source_whole = is_aligned(&source->matrix, batches.strides[TB_A], bytes),
+        .source_vector =
+            is_aligned(&source->matrix, batches.strides[TB_A], TB_EXPAND_VECTOR_BYTES) && !source->transposed,
+        .target_whole = is_aligned(target, batches.strides[TB_C], bytes),
         .notes_rows = notes_rows,
         .notes = notes,
+        .batches = batches,
     };
-    if (members > 1) {
-        arguments.batches.many = true;
-        arguments.batches.strides[TB_A] = source->stride;
-        arguments.batches.tables[TB_A] = source->uneven ? source->members : NULL;
-        arguments.batches.strides[TB_C] = target->stride;
-    }
-    const bool vector = is_aligned(target, TB_EXPAND_VECTOR_BYTES) && TB_EXPAND_VECTOR(bytes) > 1;
+    const bool vector =
+        is_aligned(target, batches.strides[TB_C], TB_EXPAND_VECTOR_BYTES) && TB_EXPAND_VECTOR(bytes) > 1;
     const int64_t tiles_m = tb_ceil_div(arguments.rows, TB_EXPAND_TILE),
                   tiles_n = tb_ceil_div(arguments.columns, TB_EXPAND_TILE);
     if (tiles_m == 0 || tiles_n == 0)

@@ -4,7 +4,8 @@
 
 tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding)
 {
-    const tb_operand *sums = &folding->sums, *c = &folding->c;
+    const tb_matrix *sums = &folding->sums;
+    const tb_operand *c = &folding->c;
     const tb_fold arguments = {.sums = sums->data,
                                .c = c->data,
                                .n = c->rows,

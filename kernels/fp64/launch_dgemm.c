@@ -49,7 +49,7 @@ static tb_status launch(const tb_launcher *launcher, const tb_kernel *kernel, co
     const int64_t jump_k = (int64_t)apart * kernel->tile_k, parts = tb_dgemm_reals_of(kernel);
     tb_dgemm_arguments arguments = {
         .problem = tb_dgemm_of(product),
-        .batches = tb_batches_of(product),
+        .batches = tb_batches_of(&product->batch),
         .whole = own->whole,
         .steps = own->steps,
         .dealt = (own->tiles - own->whole) * own->steps,
@@ -94,27 +94,24 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
     return launch(launcher, kernel, product, schedule, workspace);
 }
 
-/* A complex matrix as it lies, whose leading dimension counts reals. Of a product that does not read it it may lie anywhere, but no
- * copy of 16 bytes may begin just there, not even one of nothing. */
-static tb_operand view_of(const tb_operand *operand, bool is_read)
-{
-    tb_operand view = tb_real_view(operand);
-    if (!is_read) {
-        view.data = NULL;
-        view.uneven = false;
-        view.stride = 0;
-    }
-    return view;
-}
-
-/* The real product that a complex one is, with A and B as they lie. */
+/* The real product that a complex one is, with A and B as they lie, whose leading dimensions count reals. Of a product that does not
+ * read them they may lie anywhere, but no copy of 16 bytes may begin just there, not even one of nothing. */
 static tb_product real_product(const tb_product *product)
 {
     const tb_product first = tb_term_of(product, 0);
     tb_product real = tb_lowered(&first);
     real.terms = product->terms;
-    for (tb_role role = TB_A; role <= TB_B; role++)
-        real.operands[role] = view_of(&product->operands[role], product->k > 0);
+    for (tb_role role = TB_A; role <= TB_B; role++) {
+        real.operands[role] = product->operands[role];
+        real.operands[role].matrix = tb_real_view(&product->operands[role].matrix);
+        real.expanded[role] = (tb_expanded){.from = 0};
+        real.batch.members[role] = product->batch.members[role];
+        real.batch.members[role].stride *= 2;
+        if (product->k == 0) {
+            real.operands[role].data = NULL;
+            real.batch.members[role] = (tb_members){.stride = 0};
+        }
+    }
     return real;
 }
 

@@ -74,7 +74,7 @@ tb_status tb_launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, c
     const int64_t jump_k = (int64_t)alternating * kernel->tile_k;
     tb_simt_arguments arguments = {
         .problem = tb_sgemm_of(product),
-        .batches = tb_batches_of(product),
+        .batches = tb_batches_of(&product->batch),
         .tiles_m = own->tiles_m,
         .tiles_n = own->tiles_n,
         .whole = own->whole,

@@ -35,7 +35,7 @@ static tb_structured arguments_of(const tb_product *product, int64_t tiles)
                            .mask = (int32_t)product->mask,
                            .mask_step = (int32_t)tb_mask_step(product),
                            .c_hermitian = product->c.structure == TB_HERMITIAN,
-                           .batches = tb_batches_of(product),
+                           .batches = tb_batches_of(&product->batch),
                            .tiles = (int32_t)tiles};
 }
 

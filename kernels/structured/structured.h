@@ -5,7 +5,7 @@
 #define TB_STRUCTURED_H
 
 #include "kernels/batches.h"
-#include "words/operand.h"
+#include "words/structure.h"
 
 #define TB_STRUCTURED_TILE_M  32
 #define TB_STRUCTURED_TILE_N  8

@@ -143,8 +143,8 @@ static double split_clocks(const tb_split_family *family, const tb_product *prod
 
 bool tb_is_split_once(const tb_product *product, int tile_n)
 {
-    return tile_n == TB_SPLIT_TILE_M && tb_has_one_operand(product) && !product->a.embedded &&
-           !product->b.embedded && !tb_zeros_of(product);
+    return tile_n == TB_SPLIT_TILE_M && tb_has_one_operand(product) && !product->expanded[TB_A].embedded &&
+           !product->expanded[TB_B].embedded && !tb_zeros_of(product);
 }
 
 /* Rows of either operand that the passes split and the product reads. */

@@ -8,7 +8,7 @@ enum { WORKSPACE_ALIGNMENT = 256, LINE_BYTES = 128 };
 
 void tb_place_operand(tb_inner *inner, tb_role role, void *workspace)
 {
-    tb_operand *operand = &inner->product.operands[role];
+    tb_matrix *operand = &inner->product.operands[role].matrix;
     operand->ld = tb_round_up(operand->rows, LINE_BYTES / (int64_t)tb_bytes_of(operand->element));
     operand->data = workspace ? (char *)workspace + inner->own : NULL;
     inner->own += (tb_pitch(operand) * (size_t)operand->columns + WORKSPACE_ALIGNMENT - 1) /
@@ -19,7 +19,7 @@ tb_inner tb_lower_step(const tb_product *step, void *workspace)
 {
     tb_inner inner = {.product = tb_lowered(step)};
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (inner.product.operands[role].expanded_from > 0)
+        if (inner.product.expanded[role].from > 0)
             tb_place_operand(&inner, role, workspace);
     return inner;
 }
@@ -75,10 +75,10 @@ double tb_inner_clocks(const tb_inner *inner, tb_target target)
         TB_SECOND_LAUNCH_CLOCKS +
         (kernel->prepare ? inner->schedule.clocks : tb_row_clocks(kernel, &inner->product, target));
     for (tb_role role = TB_A; role <= TB_B; role++) {
-        const tb_operand *operand = &inner->product.operands[role];
-        if (operand->expanded_from > 0)
-            clocks +=
-                tb_writing_clocks((1 + operand->expanded_from) * (double)tb_operand_bytes(operand), target);
+        const tb_matrix *operand = &inner->product.operands[role].matrix;
+        const double from = inner->product.expanded[role].from;
+        if (from > 0)
+            clocks += tb_writing_clocks((1 + from) * (double)tb_matrix_bytes(operand), target);
     }
     return clocks;
 }
@@ -87,7 +87,7 @@ tb_status tb_launch_inner(const tb_launcher *launcher, const tb_product *step, c
                           void *workspace)
 {
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (inner->product.operands[role].expanded_from > 0) {
+        if (inner->product.expanded[role].from > 0) {
             const tb_expansion expansion = tb_expansion_of(step, &inner->product, role, 0);
             TB_TRY(tb_launch_expand(launcher, &expansion));
         }
@@ -98,7 +98,7 @@ tb_status tb_launch_inner(const tb_launcher *launcher, const tb_product *step, c
 tb_status tb_launch_zeros(const tb_launcher *launcher, const tb_product *product)
 {
     const bool is_complex = tb_is_complex(tb_element_of(product));
-    const tb_operand c = is_complex ? tb_real_view(&product->c) : product->c;
+    const tb_matrix c = is_complex ? tb_real_view(&product->c.matrix) : product->c.matrix;
     const tb_kernel *kernel = tb_any_row(c.element);
     const tb_product zeros = tb_gemm(tb_gemm_routine(c.element), false, false, c.rows, c.columns, 0, 0, NULL,
                                      c.rows, NULL, 1, 0, c.data, c.ld);

@@ -87,7 +87,7 @@ static layout lay_out(const tb_product *product, void *workspace)
     const tb_role roles[] = {triangle_role(product), copy_role(product)};
     for (int i = 0; i < 2; i++) {
         tb_place_operand(&layout.all, roles[i], workspace);
-        layout.all.product.operands[roles[i]].expanded_from = 0; /* written out once, for all pieces */
+        layout.all.product.expanded[roles[i]].from = 0; /* written out once, for all pieces */
     }
     layout.notes = layout.all.own;
     layout.all.own += (size_t)tb_round_up(
@@ -164,8 +164,8 @@ static forecast forecast_pieces(const layout *layout, int64_t pieces, tb_accurac
 
 static double expanding_clocks(const tb_expansion *expansion, tb_target target)
 {
-    const double read = tb_bytes_read(&expansion->source);
-    return tb_writing_clocks(read + (double)tb_operand_bytes(&expansion->target), target);
+    const double read = tb_stored_bytes(&expansion->source);
+    return tb_writing_clocks(read + (double)tb_matrix_bytes(&expansion->target), target);
 }
 
 void tb_multiplied_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,
@@ -207,7 +207,7 @@ static tb_status launch_pieces(const tb_launcher *launcher, const layout *layout
 }
 
 /* Rows and columns of an upper triangle are counted from the end. */
-static tb_mend_matrix seen_from_l(const tb_product *product, const tb_operand *x, int64_t row_step,
+static tb_mend_matrix seen_from_l(const tb_product *product, const tb_matrix *x, int64_t row_step,
                                   int64_t column_step, bool is_l)
 {
     const bool lower = tb_is_lower(product);
@@ -222,15 +222,15 @@ static tb_status launch_mending(const tb_launcher *launcher, const tb_kernel *ke
 {
     const bool left = tb_is_triangle_left(product), transposed = tb_is_read_transposed(product),
                is_complex = tb_is_complex(product->c.element);
-    const tb_operand *triangle = tb_triangle_of(product), *c = &product->c,
-                     *copy = &layout->all.product.operands[copy_role(product)];
+    const tb_operand *triangle = tb_triangle_of(product);
+    const tb_matrix *c = &product->c.matrix, *copy = &layout->all.product.operands[copy_role(product)].matrix;
     /* In numbers: of a real view two are one, of what is embedded one has two columns. */
     const int64_t ld = is_complex && left ? copy->ld / 2 : copy->ld,
                   pieces = tb_smaller(tb_ceil_div(product->k, TB_MEND_THREADS), TB_MEND_PIECES);
     const tb_mend arguments = {
         .order = product->k,
-        .l = seen_from_l(product, triangle, transposed ? triangle->ld : 1, transposed ? 1 : triangle->ld,
-                         true),
+        .l = seen_from_l(product, &triangle->matrix, transposed ? triangle->ld : 1,
+                         transposed ? 1 : triangle->ld, true),
         .c = seen_from_l(product, c, left ? 1 : c->ld, left ? c->ld : 1, false),
         .copy = seen_from_l(product, copy, left ? 1 : ld, left ? ld : 1, false),
         .alpha_re = product->alpha.re,

@@ -41,8 +41,8 @@ static const struct {
 static tb_operand part_of_c(const tb_product *product, tb_range range)
 {
     tb_operand part = tb_is_triangle_left(product)
-                          ? tb_rectangle(&product->c, range.first, 0, range.count, product->n)
-                          : tb_rectangle(&product->c, 0, range.first, product->m, range.count);
+                          ? tb_operand_part(&product->c, range.first, 0, range.count, product->n)
+                          : tb_operand_part(&product->c, 0, range.first, product->m, range.count);
     part.diagonal = 0;
     return part;
 }
@@ -58,7 +58,7 @@ static tb_product small_triangle(const tb_product *product, tb_range range, tb_s
     step.k = range.count;
     step.alpha = alpha;
     *(left ? &step.a : &step.b) =
-        tb_rectangle(tb_triangle_of(product), range.first, range.first, range.count, range.count);
+        tb_operand_part(tb_triangle_of(product), range.first, range.first, range.count, range.count);
     (left ? &step.b : &step.a)->data = step.c.data;
     return step;
 }
@@ -71,7 +71,7 @@ static tb_product between(const tb_product *product, tb_range to, tb_range from,
     const tb_operand *triangle = tb_triangle_of(product);
     const bool to_is_row = left != triangle->transposed;
     const tb_range rows = to_is_row ? to : from, columns = to_is_row ? from : to;
-    tb_operand rectangle = tb_rectangle(triangle, rows.first, columns.first, rows.count, columns.count);
+    tb_operand rectangle = tb_operand_part(triangle, rows.first, columns.first, rows.count, columns.count);
     rectangle.structure = TB_GENERAL;
     rectangle.stored = TB_FULL;
     rectangle.diagonal = 0;
@@ -354,7 +354,7 @@ static tb_status launch_step(visitor *visitor, const tb_product *step, int64_t s
 static tb_status launch_scaling(const tb_launcher *launcher, const tb_product *product)
 {
     const tb_expansion scaling = {
-        .source = product->c, .target = tb_real_view(&product->c), .factor = product->alpha};
+        .source = product->c, .target = tb_real_view(&product->c.matrix), .factor = product->alpha};
     return tb_launch_expand(launcher, &scaling);
 }
 

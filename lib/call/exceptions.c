@@ -24,8 +24,8 @@ static uint32_t seen_in_memory(const tb_operand *operand)
     const bool lower = operand->stored == TB_LOWER;
     tb_copy_job job = {0};
     tb_host_copy look = {.source = operand->data,
-                         .source_pitch = tb_pitch(operand),
-                         .row_bytes = tb_column_bytes(operand),
+                         .source_pitch = tb_pitch(&operand->matrix),
+                         .row_bytes = tb_column_bytes(&operand->matrix),
                          .rows = (size_t)operand->columns,
                          .seen = &seen,
                          .element = tb_real_of(operand->element)};
@@ -60,7 +60,7 @@ static uint32_t find_explanations(const tb_product *product, const tb_place plac
     return found;
 }
 
-static bool is_zero_at(const tb_operand *operand, int64_t index)
+static bool is_zero_at(const tb_matrix *operand, int64_t index)
 {
     const void *number = tb_at(operand, index, index);
     const int parts = tb_is_complex(operand->element) ? 2 : 1;
@@ -77,7 +77,7 @@ static bool divides_by_zero(const tb_product *product)
         return false;
     const tb_operand *triangle = tb_triangle_of(product);
     for (int64_t i = 0; i < triangle->rows && !triangle->unit_diagonal; i++)
-        if (is_zero_at(triangle, i))
+        if (is_zero_at(&triangle->matrix, i))
             return true;
     return false;
 }

@@ -21,6 +21,6 @@ struct tb_host {
 void tb_compute_on_host(const tb_product *product, const tb_host *host);
 
 /* C := computed + beta * C, the product having been computed elsewhere. */
-void tb_merge_on_host(const tb_product *product, const tb_operand *computed);
+void tb_merge_on_host(const tb_product *product, const tb_matrix *computed);
 
 #endif

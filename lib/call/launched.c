@@ -18,16 +18,17 @@ tb_launched tb_launched_for(const tb_product *given, const tb_plan *plan, int te
 {
     tb_launched launched = {.product = needs_expansion(plan, given) ? tb_lowered(given) : *given};
     for (tb_role role = TB_A; role <= TB_B; role++) {
-        tb_operand *operand = &launched.product.operands[role];
-        const bool pads =
-            plan->pads[term == 0 ? role : TB_B - role] && !tb_kernel_takes(plan->kernel, operand);
-        if ((operand->expanded_from == 0 && !pads) || operand->rows == 0 || operand->columns == 0)
+        tb_matrix *operand = &launched.product.operands[role].matrix;
+        const bool pads = plan->pads[term == 0 ? role : TB_B - role] &&
+                          !tb_kernel_takes(plan->kernel, &launched.product, role);
+        if ((launched.product.expanded[role].from == 0 && !pads) || operand->rows == 0 ||
+            operand->columns == 0)
             continue;
         launched.is_written_out[role] = true;
         launched.as_it_lies[role] = *operand;
         operand->data = buffers[role].memory;
         operand->ld = tb_pitched(operand->rows, operand->element);
-        operand->stride = tb_expanded_stride(&given->operands[role], operand);
+        launched.product.batch.members[role].stride = tb_expanded_stride(given, role, operand);
     }
     return launched;
 }
@@ -38,7 +39,7 @@ tb_status tb_write_out(tb_stream *stream, const tb_product *given, const tb_laun
         const tb_operand *there = &launched->product.operands[role];
         if (!launched->is_written_out[role])
             continue;
-        if (there->expanded_from > 0) {
+        if (launched->product.expanded[role].from > 0) {
             const tb_expansion expansion = tb_expansion_of(given, &launched->product, role, 0);
             TB_TRY(tb_device.expand(stream, &expansion));
         } else {
@@ -70,8 +71,8 @@ static void add_needs(tb_stream *stream, const tb_product *given, tb_range k, co
         const tb_operand *there = &launched.product.operands[role];
         if (launched.is_written_out[role])
             room->written_out[role] =
-                larger(room->written_out[role], tb_pitch(there) * (size_t)there->columns *
-                                                    (size_t)tb_expanded_count(&part.operands[role]));
+                larger(room->written_out[role], tb_pitch(&there->matrix) * (size_t)there->columns *
+                                                    (size_t)tb_expanded_count(&part, role));
     }
     room->workspace =
         larger(room->workspace, tb_schedule_of(stream, &launched.product, plan, planned).workspace);

@@ -13,7 +13,7 @@
 typedef struct tb_launched {
     tb_product product;
     bool is_written_out[TB_B + 1];
-    tb_operand as_it_lies[TB_B + 1]; /* of those */
+    tb_matrix as_it_lies[TB_B + 1]; /* of those */
 } tb_launched;
 
 /* Bytes of the device's memory. */

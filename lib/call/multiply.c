@@ -19,7 +19,7 @@
 #include "lib/call/sample.h"
 #include "lib/call/small.h"
 #include "lib/reports/stats.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/frame.h"
 
 static tb_runner *const run[TB_ROUTE_COUNT] = {

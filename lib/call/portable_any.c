@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static tb_scalar load(const tb_operand *operand, int64_t row, int64_t column)
+static tb_scalar load(const tb_matrix *operand, int64_t row, int64_t column)
 {
     const void *at = tb_at(operand, row, column);
     const float *single = at;
@@ -19,7 +19,7 @@ static tb_scalar load(const tb_operand *operand, int64_t row, int64_t column)
     }
 }
 
-static void store(const tb_operand *operand, int64_t row, int64_t column, tb_scalar value)
+static void store(const tb_matrix *operand, int64_t row, int64_t column, tb_scalar value)
 {
     void *at = tb_at(operand, row, column);
     const int parts = tb_is_complex(operand->element) ? 2 : 1;
@@ -40,8 +40,8 @@ static tb_scalar element_of(const tb_operand *operand, int64_t row, int64_t colu
         return (tb_scalar){1, 0};
     const bool is_mirrored =
         operand->structure != TB_GENERAL && (operand->stored == TB_LOWER ? below < 0 : below > 0);
-    tb_scalar element =
-        is_mirrored ? load(operand, j - operand->diagonal, i + operand->diagonal) : load(operand, i, j);
+    tb_scalar element = is_mirrored ? load(&operand->matrix, j - operand->diagonal, i + operand->diagonal)
+                                    : load(&operand->matrix, i, j);
     if (operand->structure == TB_HERMITIAN && below == 0)
         element.im = 0;
     if (operand->conjugated != (operand->structure == TB_HERMITIAN && is_mirrored))
@@ -84,7 +84,7 @@ static void update(const tb_product *product, int64_t row, int64_t column, tb_sc
 {
     const tb_operand *c = &product->c;
     const bool is_real = c->structure == TB_HERMITIAN && row + c->diagonal == column;
-    tb_scalar old = tb_is_zero(product->beta) ? (tb_scalar){0, 0} : load(c, row, column);
+    tb_scalar old = tb_is_zero(product->beta) ? (tb_scalar){0, 0} : load(&c->matrix, row, column);
     old.im = is_real ? 0 : old.im;
     if (c->structure == TB_HERMITIAN) /* beta is real: an infinite part reaches no other */
         old = (tb_scalar){product->beta.re * old.re, product->beta.re * old.im};
@@ -92,7 +92,7 @@ static void update(const tb_product *product, int64_t row, int64_t column, tb_sc
         old = times(product->beta, old, tb_is_complex(c->element));
     value = tb_is_zero(product->beta) ? value : add(value, old);
     value.im = is_real ? 0 : value.im;
-    store(c, row, column, value);
+    store(&c->matrix, row, column, value);
 }
 
 void tb_scale_any(const tb_product *product)
@@ -111,7 +111,8 @@ static void compute_line(const tb_product *product, int64_t line)
 {
     const bool left = tb_is_triangle_left(product), solves = product->in_place == TB_SOLVES;
     const bool is_complex = tb_is_complex(tb_element_of(product));
-    const tb_operand *c = &product->c, *triangle = left ? &product->a : &product->b;
+    const tb_matrix *c = &product->c.matrix;
+    const tb_operand *triangle = left ? &product->a : &product->b;
     const bool lower = (triangle->stored == TB_LOWER) != (triangle->transposed == left);
     const bool downwards = lower == solves;
     for (int64_t step = 0; step < product->k; step++) {
@@ -157,7 +158,7 @@ void tb_multiply_any(const tb_product *product)
     }
 }
 
-void tb_merge_any(const tb_product *product, const tb_operand *computed)
+void tb_merge_any(const tb_product *product, const tb_matrix *computed)
 {
     for (int64_t j = 0; j < product->n; j++) {
         const tb_range rows = tb_masked_rows(product, j);

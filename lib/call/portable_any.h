@@ -13,6 +13,6 @@ void tb_scale_any(const tb_product *product);
 void tb_multiply_any(const tb_product *product);
 
 /* C := product + beta * C, the product lying in a small matrix that is full. */
-void tb_merge_any(const tb_product *product, const tb_operand *computed);
+void tb_merge_any(const tb_product *product, const tb_matrix *computed);
 
 #endif

@@ -7,7 +7,7 @@
 /* C := beta * C. Columns are scaled one by one: what lies between them is the caller's. */
 static void JOIN(scale, ELEMENT)(const tb_product *product)
 {
-    const tb_operand *c = &product->c;
+    const tb_matrix *c = &product->c.matrix;
     const REAL beta = (REAL)product->beta.re;
     for (int64_t j = 0; j < c->columns; j++) {
         const tb_range rows = tb_masked_rows(product, j);
@@ -25,9 +25,9 @@ static void JOIN(multiply, ELEMENT)(const tb_product *product)
     for (int64_t j = 0; j < product->n; j++) {
         const tb_range rows = tb_masked_rows(product, j);
         for (int64_t i = rows.first; i < rows.first + rows.count; i++) {
-            const REAL *row = a->transposed ? tb_at(a, 0, i) : tb_at(a, i, 0);
-            const REAL *column = b->transposed ? tb_at(b, j, 0) : tb_at(b, 0, j);
-            REAL *c = tb_at(&product->c, i, j), sum = 0;
+            const REAL *row = a->transposed ? tb_at(&a->matrix, 0, i) : tb_at(&a->matrix, i, 0);
+            const REAL *column = b->transposed ? tb_at(&b->matrix, j, 0) : tb_at(&b->matrix, 0, j);
+            REAL *c = tb_at(&product->c.matrix, i, j), sum = 0;
             for (int64_t l = 0; l < product->k; l++)
                 sum += row[l * step_a] * column[l * step_b];
             *c = alpha * sum + (beta == 0 ? 0 : beta * *c);
@@ -36,13 +36,13 @@ static void JOIN(multiply, ELEMENT)(const tb_product *product)
 }
 
 /* C := product + beta * C, the product lying in a small matrix that is full. */
-static void JOIN(merge, ELEMENT)(const tb_product *product, const tb_operand *computed)
+static void JOIN(merge, ELEMENT)(const tb_product *product, const tb_matrix *computed)
 {
     const REAL beta = (REAL)product->beta.re;
     for (int64_t j = 0; j < product->n; j++) {
         const tb_range rows = tb_masked_rows(product, j);
         const REAL *from = tb_at(computed, rows.first, j);
-        REAL *to = tb_at(&product->c, rows.first, j);
+        REAL *to = tb_at(&product->c.matrix, rows.first, j);
         for (int64_t i = 0; i < rows.count; i++)
             to[i] = beta == 0 ? from[i] : from[i] + beta * to[i];
     }

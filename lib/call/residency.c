@@ -2,7 +2,7 @@
 
 #include "lib/process/linker.h"
 #include "lib/process/threads.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,10 +115,11 @@ static bool is_same_place(const tb_place *x, const tb_place *y)
 
 /* Whether one of a batch's matrices lies in other memory than the first, which has all that is known. Those at a stride lie in one
  * piece of it, or there are two. Of others that lie where one of them has been found to lie nobody is asked. */
-static bool has_scattered(const tb_operand *operand, int64_t members, const tb_place *place, tb_span known)
+static bool has_scattered(const tb_product *product, tb_role role, const tb_place *place, tb_span known)
 {
-    for (int64_t i = operand->uneven ? 0 : members - 1; i < members; i++) {
-        const uintptr_t address = (uintptr_t)tb_member_at(operand, i);
+    const int64_t members = tb_members_of(product);
+    for (int64_t i = product->batch.members[role].uneven ? 0 : members - 1; i < members; i++) {
+        const uintptr_t address = (uintptr_t)tb_member_at(product, role, i);
         tb_place own;
         if (address - known.start < known.bytes)
             continue;
@@ -141,7 +142,7 @@ void tb_locate_operands(const tb_product *product, tb_facts *facts)
         tb_span known = {0};
         const bool is_batch = tb_is_batch(product);
         tb_device.locate(operand->data, &facts->places[role], is_batch ? &known : NULL);
-        if (is_batch && has_scattered(operand, tb_members_of(product), &facts->places[role], known))
+        if (is_batch && has_scattered(product, role, &facts->places[role], known))
             facts->scattered = true;
     }
 }

@@ -8,7 +8,7 @@
 #include "lib/process/callers_state.h"
 #include "lib/reports/log.h"
 #include "lib/process/leaving.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/frame.h"
 #include "words/lowered.h"
 
@@ -25,7 +25,7 @@
 
 typedef struct portable {
     void (*scale)(const tb_product *product), (*multiply)(const tb_product *product);
-    void (*merge)(const tb_product *product, const tb_operand *computed);
+    void (*merge)(const tb_product *product, const tb_matrix *computed);
 } portable;
 
 static const portable *portable_for(const tb_product *product)
@@ -61,7 +61,7 @@ static TB_OWN_FRAME bool multiply_edge(const tb_product *product, const tb_host 
     full.c.ld = EDGE_EXTENT;
     if (!memory || !host->multiply(host, &full))
         return false;
-    portable_for(product)->merge(product, &full.c);
+    portable_for(product)->merge(product, &full.c.matrix);
     return true;
 }
 
@@ -132,7 +132,7 @@ static void compute_term(const tb_product *product, const tb_host *host)
         portable_for(product)->multiply(product);
 }
 
-void tb_merge_on_host(const tb_product *product, const tb_operand *computed)
+void tb_merge_on_host(const tb_product *product, const tb_matrix *computed)
 {
     portable_for(product)->merge(product, computed);
 }

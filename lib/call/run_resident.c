@@ -20,7 +20,7 @@
 #include "lib/call/precision.h"
 #include "lib/call/stream.h"
 #include "dispatch/tiling.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/folded.h"
 #include "words/integers.h"
 #include "words/lowered.h"
@@ -82,8 +82,9 @@ static void give_buffers(held *held)
  * table lies in the device's memory. */
 static bool needs_tables(const tb_product *product)
 {
+    const tb_members *members = product->batch.members;
     return tb_is_batch(product) &&
-           (product->c.uneven || (product->k > 0 && (product->a.uneven || product->b.uneven)));
+           (members[TB_C].uneven || (product->k > 0 && (members[TB_A].uneven || members[TB_B].uneven)));
 }
 
 static tb_status enqueue_terms_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
@@ -126,11 +127,11 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
         return TB_OUT_OF_MEMORY;
     TB_TRY(take(held, device, bytes, &held->tables));
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        tb_operand *operand = &product->operands[role];
-        if (!operand->uneven || (role != TB_C && product->k == 0))
+        tb_members *members = &product->batch.members[role];
+        if (!members->uneven || (role != TB_C && product->k == 0))
             continue;
-        memcpy(held->listed + listed, operand->members, each * sizeof(void *));
-        operand->members = (void **)held->tables.memory + listed;
+        memcpy(held->listed + listed, members->starts, each * sizeof(void *));
+        members->starts = (void **)held->tables.memory + listed;
         listed += each;
     }
     const tb_copy copy =
@@ -225,13 +226,13 @@ static tb_status enqueue_to_fold(tb_stream *stream, const tb_product *product, c
 {
     tb_product sums = tb_to_be_folded(product);
     sums.c.ld = tb_pitched(sums.c.rows, sums.c.element);
-    TB_TRY(take(held, plan->place.device, tb_pitch(&sums.c) * (size_t)sums.c.columns, &held->sums));
+    TB_TRY(take(held, plan->place.device, tb_pitch(&sums.c.matrix) * (size_t)sums.c.columns, &held->sums));
     sums.c.data = held->sums.memory;
     const tb_status status = enqueue(stream, sums, plan, held);
     held->has_begun = false;
     TB_TRY(status);
     const tb_folding folding = {
-        .sums = sums.c, .c = product->c, .beta = product->beta, .mask = product->mask};
+        .sums = sums.c.matrix, .c = product->c, .beta = product->beta, .mask = product->mask};
     TB_TRY(tb_device.fold(stream, &folding));
     held->has_begun = true;
     return TB_OK;
@@ -247,7 +248,7 @@ static tb_status enqueue_all(tb_stream *stream, const tb_product *product, const
         TB_TRY(tb_send_zero(stream, &held->zero));
     }
     TB_TRY(enqueue(stream, *product, plan, held));
-    return clears ? tb_enqueue_real_diagonal(stream, &product->c, &held->zero) : TB_OK;
+    return clears ? tb_enqueue_real_diagonal(stream, &product->c.matrix, &held->zero) : TB_OK;
 }
 
 /* What is enqueued in the caller's stream. */
@@ -287,7 +288,7 @@ static tb_status run(const tb_product *product, const tb_plan *plan, bool frugal
 /* ---- C as the caller left it ------------------------------------------------------------------------------ */
 
 typedef struct c_copy {
-    const tb_operand *c;
+    const tb_matrix *c;
     void *copy;
 } c_copy;
 
@@ -304,7 +305,7 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
 {
     if (plan->places[TB_C].memory != TB_MEMORY_MANAGED || tb_is_zero(product->beta))
         return TB_OK;
-    c_copy what = {&product->c, tb_make(tb_operand_bytes(&product->c))};
+    c_copy what = {&product->c.matrix, tb_make(tb_matrix_bytes(&product->c.matrix))};
     const tb_status status = what.copy ? tb_in_callers_stream(&plan->place, copy_c, &what) : TB_OUT_OF_MEMORY;
     if (status == TB_OK)
         held->saved_c = what.copy;
@@ -316,14 +317,14 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
 /* Called when no work is in flight. Does nothing where C was not saved. */
 static void restore_c(const tb_product *product, const held *held)
 {
-    tb_operand saved = product->c;
+    tb_matrix saved = product->c.matrix;
     if (!held->saved_c)
         return;
     saved.data = held->saved_c;
     saved.ld = saved.rows;
     for (int64_t j = 0; j < product->n; j++) {
         const tb_range rows = tb_masked_rows(product, j);
-        memcpy(tb_at(&product->c, rows.first, j), tb_at(&saved, rows.first, j),
+        memcpy(tb_at(&product->c.matrix, rows.first, j), tb_at(&saved, rows.first, j),
                (size_t)rows.count * tb_bytes_of(saved.element));
     }
 }

@@ -9,7 +9,7 @@
 #include "dispatch/mix.h"
 #include "kernels/launch.h"
 #include "lib/process/leaving.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/lowered.h"
 
 /* Where a range's equal shares are looked at: the same places at every call. */
@@ -27,7 +27,8 @@ static void read_number(const tb_product *product, tb_role role, int64_t outer, 
     const int64_t row = outer_is_row ? outer : step, column = outer_is_row ? step : outer;
     const bool is_mirrored =
         operand->structure != TB_GENERAL && (operand->stored == TB_LOWER ? row < column : row > column);
-    const double *number = is_mirrored ? tb_at(operand, column, row) : tb_at(operand, row, column);
+    const double *number =
+        is_mirrored ? tb_at(&operand->matrix, column, row) : tb_at(&operand->matrix, row, column);
     const bool is_real = operand->structure == TB_HERMITIAN && row == column;
     parts[0] = number[0];
     if (tb_is_complex(operand->element))

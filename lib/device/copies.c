@@ -10,7 +10,7 @@ tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy)
     return tb_device.copy(stream, copy);
 }
 
-tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_operand *operand, void *target,
+tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_matrix *operand, void *target,
                           int64_t target_ld)
 {
     tb_copy copy = {
@@ -26,9 +26,9 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_op
 }
 
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
-                         const tb_operand *from, void *target, int64_t target_ld, int64_t *columns)
+                         const tb_matrix *from, void *target, int64_t target_ld, int64_t *columns)
 {
-    tb_operand to = *from;
+    tb_matrix to = *from;
     to.data = target;
     to.ld = target_ld;
     *columns = 0;
@@ -38,7 +38,7 @@ tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_pro
     }
     for (int64_t j; (j = *columns) < product->n; ++*columns) {
         const tb_range rows = tb_masked_rows(product, j);
-        const tb_operand column = tb_rectangle(from, rows.first, j, rows.count, 1);
+        const tb_matrix column = tb_rectangle(from, rows.first, j, rows.count, 1);
         if (rows.count > 0)
             TB_TRY(tb_copy_operand(stream, direction, &column, tb_at(&to, rows.first, j), target_ld));
     }

@@ -102,8 +102,8 @@ static tb_status measure_kernel(tb_stream *stream, tb_chip *chip, const tb_kerne
 {
     tb_product product = one_round(chip, kernel);
     product.a.data = memory;
-    product.b.data = (char *)memory + tb_operand_bytes(&product.a);
-    product.c.data = (char *)product.b.data + tb_operand_bytes(&product.b);
+    product.b.data = (char *)memory + tb_matrix_bytes(&product.a.matrix);
+    product.c.data = (char *)product.b.data + tb_matrix_bytes(&product.b.matrix);
     double seconds = 0;
     TB_TRY(time_launches(stream, kernel, &product, workspace, &seconds));
     double ratio = tb_kernel_seconds(kernel, &product, chip) / seconds;

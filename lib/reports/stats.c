@@ -11,7 +11,7 @@
 #include "lib/reports/summary.h"
 #include "lib/reports/timeline.h"
 #include "lib/call/small.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

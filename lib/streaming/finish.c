@@ -29,7 +29,7 @@ static bool finish_symmetric(const tb_product *product, const tb_progress *done,
         return false; /* columns are products of the routine */
     tb_product whole = *product;
     whole.c.ld = product->m;
-    whole.c.data = tb_make(tb_operand_bytes(&product->c));
+    whole.c.data = tb_make(tb_matrix_bytes(&product->c.matrix));
     if (!whole.c.data)
         return false;
     whole.beta = (tb_scalar){0, 0};
@@ -40,7 +40,8 @@ static bool finish_symmetric(const tb_product *product, const tb_progress *done,
         const int64_t column = i == 0 ? done->columns : 0, columns = product->n - column;
         const tb_product rows = tb_rows_of(product, bands[i]),
                          part = tb_columns_of(&rows, (tb_range){column, columns});
-        const tb_operand computed = tb_rectangle(&whole.c, bands[i].first, column, bands[i].count, columns);
+        const tb_matrix computed =
+            tb_rectangle(&whole.c.matrix, bands[i].first, column, bands[i].count, columns);
         tb_merge_on_host(&part, &computed);
     }
     tb_unmake(whole.c.data);
@@ -63,7 +64,7 @@ void tb_finish_on_host(const tb_product *product, const tb_progress *done, const
     finish_products(product, done, host);
     tb_leave_callers_environment();
     if (product->c.structure == TB_HERMITIAN)
-        tb_make_diagonal_real(&product->c);
+        tb_make_diagonal_real(&product->c.matrix);
 }
 
 /* ---- Of operands on the device ---------------------------------------------------------------------------- */
@@ -78,12 +79,12 @@ typedef struct rescue {
 /* What lies on a device that still works but cannot do the product, fetched into host memory. */
 static tb_status fetch_operand(tb_stream *stream, rescue *rescue, tb_role role)
 {
-    tb_operand *operand = &rescue->fetched.operands[role];
+    tb_matrix *operand = &rescue->fetched.operands[role].matrix;
     void **copy = &rescue->copies[role];
     if (rescue->plan->places[role].memory != TB_MEMORY_DEVICE || operand->rows == 0 || operand->columns == 0)
         return TB_OK;
     if (!*copy)
-        *copy = tb_make(tb_operand_bytes(operand));
+        *copy = tb_make(tb_matrix_bytes(operand));
     if (!*copy)
         return TB_OUT_OF_MEMORY;
     TB_TRY(tb_copy_operand(stream, TB_DEVICE_TO_HOST, operand, *copy, operand->rows));
@@ -104,10 +105,10 @@ static tb_status fetch(tb_stream *stream, void *argument)
 static tb_status give_back(tb_stream *stream, void *argument)
 {
     const rescue *rescue = argument;
-    const tb_operand *c = &rescue->product->c;
+    const tb_matrix *c = &rescue->product->c.matrix;
     int64_t columns;
-    return tb_copy_masked(stream, TB_HOST_TO_DEVICE, rescue->product, &rescue->fetched.c, c->data, c->ld,
-                          &columns);
+    return tb_copy_masked(stream, TB_HOST_TO_DEVICE, rescue->product, &rescue->fetched.c.matrix, c->data,
+                          c->ld, &columns);
 }
 
 /* Once more where something failed, as nothing but this can be done for the product: when the copies before are done, the driver

@@ -39,7 +39,7 @@ static void forget_copy(tb_cached_operand *operand)
 /* ---- Finding ---------------------------------------------------------------------------------------------- */
 
 /* Spread over rows and columns. */
-static tb_fingerprint sample(const tb_operand *operand, int number)
+static tb_fingerprint sample(const tb_matrix *operand, int number)
 {
     const int64_t column = (2 * number + 1) * operand->columns / (2 * TB_SAMPLES_OF_OPERAND);
     const int64_t row = (5 * number + 3) % TB_SAMPLES_OF_OPERAND * operand->rows / TB_SAMPLES_OF_OPERAND;
@@ -59,18 +59,17 @@ static bool samples_hold(tb_cached_operand *operand)
     return hold;
 }
 
-static bool is_that(const tb_cached_operand *cached, const tb_operand *operand, const tb_copy_layout *layout)
+static bool is_that(const tb_cached_operand *cached, const tb_matrix *operand, const tb_copy_layout *layout)
 {
-    const tb_operand *o = &cached->operand;
+    const tb_matrix *o = &cached->operand;
     const tb_copy_layout *l = &cached->layout;
     return o->data == operand->data && o->rows == operand->rows && o->columns == operand->columns &&
-           o->ld == operand->ld && o->element == operand->element && o->structure == operand->structure &&
-           o->stored == operand->stored && l->role == layout->role && l->ld == layout->ld &&
-           l->band_m == layout->band_m;
+           o->ld == operand->ld && o->element == operand->element && l->role == layout->role &&
+           l->ld == layout->ld && l->band_m == layout->band_m;
 }
 
 /* In place of what was used least recently. */
-static void remember(tb_operand_cache *cache, const tb_operand *operand, const tb_copy_layout *layout)
+static void remember(tb_operand_cache *cache, const tb_matrix *operand, const tb_copy_layout *layout)
 {
     tb_cached_operand *oldest = cache->operands;
     for (int i = 1; i < TB_OPERANDS_CACHED; i++)
@@ -82,7 +81,7 @@ static void remember(tb_operand_cache *cache, const tb_operand *operand, const t
     samples_hold(oldest);
 }
 
-tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_operand *operand,
+tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *operand,
                                    const tb_copy_layout *layout)
 {
     cache->calls++;

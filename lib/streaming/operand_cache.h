@@ -47,7 +47,7 @@ typedef struct tb_copy_layout {
 } tb_copy_layout;
 
 typedef struct tb_cached_operand {
-    tb_operand operand; /* in the program's memory; data is NULL: none */
+    tb_matrix operand; /* in the program's memory; data is NULL: none */
     tb_copy_layout layout;
     tb_fingerprint samples[TB_SAMPLES_OF_OPERAND];
     unsigned long first_call, last_call;
@@ -66,7 +66,7 @@ typedef struct tb_operand_cache {
 
 /* The operand, if it has come before, in a product that succeeded, and seems to be as it was; else NULL, and it is
  * remembered. */
-tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_operand *operand,
+tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *operand,
                                    const tb_copy_layout *layout);
 
 /* Device memory with its copy, if that still lies there. */

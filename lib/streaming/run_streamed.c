@@ -166,7 +166,7 @@ static void start_region(work *work, _Atomic(uint32_t) *unfinished)
 static void touch_ends(const tb_product *product, const tb_plan *plan)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        const tb_operand *operand = &product->operands[role];
+        const tb_matrix *operand = &product->operands[role].matrix;
         if (plan->places[role].memory != TB_MEMORY_HOST || operand->rows == 0 || operand->columns == 0)
             continue;
         char *end = (char *)tb_at(operand, operand->rows, operand->columns - 1);
@@ -209,7 +209,7 @@ static tb_product left_of(const work *work, tb_progress *done)
 }
 
 typedef struct diagonal {
-    const tb_operand *c;
+    const tb_matrix *c;
     int device;
     tb_buffer zero;
 } diagonal;
@@ -225,11 +225,11 @@ static tb_status enqueue_diagonal(tb_stream *stream, void *argument)
 /* C, which is complete, lies in the program's memory. */
 static tb_status make_diagonal_real(const tb_product *product, const tb_plan *plan)
 {
-    diagonal diagonal = {.c = &product->c, .device = plan->place.device};
+    diagonal diagonal = {.c = &product->c.matrix, .device = plan->place.device};
     if (product->c.structure != TB_HERMITIAN)
         return TB_OK;
     if (plan->places[TB_C].memory != TB_MEMORY_DEVICE) {
-        tb_make_diagonal_real(&product->c);
+        tb_make_diagonal_real(&product->c.matrix);
         return TB_OK;
     }
     const tb_status status = tb_in_callers_stream(&plan->place, enqueue_diagonal, &diagonal);

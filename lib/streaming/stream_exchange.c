@@ -8,7 +8,7 @@
 /* A transfer is exchanged in so many parts, or fewer: while one is on its way from device to device, the next comes over the links. */
 #define PARTS 4
 
-static tb_transfer columns_of(const tb_transfer *transfer, int64_t first, const tb_operand *columns)
+static tb_transfer columns_of(const tb_transfer *transfer, int64_t first, const tb_matrix *columns)
 {
     tb_transfer part = *transfer;
     part.from = columns;
@@ -30,10 +30,10 @@ static tb_post post_of(const tb_transfer *transfer)
 /* Side 0 brings the first half. */
 static tb_status load_half(tb_stream_run *run, const tb_transfer *transfer)
 {
-    const tb_operand *from = transfer->from;
+    const tb_matrix *from = transfer->from;
     const int64_t half = from->columns / 2, first[] = {0, half}, count[] = {half, from->columns - half};
     const int own = run->side->number, other = 1 - own;
-    const tb_operand own_columns = tb_rectangle(from, 0, first[own], from->rows, count[own]);
+    const tb_matrix own_columns = tb_rectangle(from, 0, first[own], from->rows, count[own]);
     const tb_transfer own_half = columns_of(transfer, first[own], &own_columns);
     tb_halves *halves = &run->halves;
     TB_TRY(tb_load_through_slots(run, &own_half));
@@ -51,7 +51,7 @@ tb_status tb_load_in_halves(tb_stream_run *run, const tb_transfer *transfer)
                   in_slot = (int64_t)(run->pipeline->slot_bytes / transfer->pitch),
                   most = tb_round_up(tb_ceil_div(all, PARTS), 2 * tb_larger(in_slot, 1));
     for (int64_t column = 0; column < all; column += most) {
-        const tb_operand columns =
+        const tb_matrix columns =
             tb_rectangle(transfer->from, 0, column, transfer->from->rows, tb_smaller(most, all - column));
         const tb_transfer part = columns_of(transfer, column, &columns);
         TB_TRY((columns.columns > 1 ? load_half : tb_load_through_slots)(run, &part));

@@ -8,7 +8,7 @@
 
 /* Rows and columns, in the expanded operand, of a rectangle of it, whose own place is nowhere: its address is how far it is
  * from the operand's beginning. */
-static void find_ranges(const tb_product *product, tb_role role, const tb_operand *rectangle, tb_range *rows,
+static void find_ranges(const tb_product *product, tb_role role, const tb_matrix *rectangle, tb_range *rows,
                         tb_range *columns)
 {
     const int64_t ld = product->operands[role].ld;
@@ -31,7 +31,8 @@ static tb_status expand_straight(tb_stream_run *run, const tb_expansion *expansi
 {
     for (int64_t column = 0; column < expansion->source.columns; column += columns_most) {
         const int64_t count = tb_smaller(columns_most, expansion->source.columns - column);
-        const tb_operand from = tb_rectangle(&expansion->source, 0, column, expansion->source.rows, count);
+        const tb_matrix from =
+            tb_rectangle(&expansion->source.matrix, 0, column, expansion->source.rows, count);
         tb_expansion part = tb_expansion_of_columns(expansion, (tb_range){column, count});
         part.source.data = run->staging.memory;
         part.source.ld = part.source.rows;
@@ -45,7 +46,7 @@ static tb_status expand_straight(tb_stream_run *run, const tb_expansion *expansi
 /* Of no more rows than the staging place takes. */
 static tb_status expand_rows(tb_stream_run *run, tb_role from, const tb_expansion *expansion)
 {
-    const tb_operand *source = &expansion->source;
+    const tb_matrix *source = &expansion->source.matrix;
     tb_expansion staged = *expansion;
     staged.source.data = run->staging.memory;
     staged.source.ld = source->rows;
@@ -84,14 +85,15 @@ static tb_status expand_general(tb_stream_run *run, tb_role from, const tb_expan
 /* ---- Structured operands ---------------------------------------------------------------------------------- */
 
 /* Some columns of the triangle that is stored. What lies beyond it in these rows is not read, nor is a diagonal of ones. */
-static tb_status bring_columns(tb_stream_run *run, const tb_operand *source, tb_operand *stored,
+static tb_status bring_columns(tb_stream_run *run, const tb_operand *source, const tb_matrix *stored,
                                tb_range columns)
 {
     const bool lower = source->stored == TB_LOWER;
     const int64_t ones = source->unit_diagonal;
     const tb_range rows = {lower ? columns.first : 0,
                            lower ? source->rows - columns.first : columns.first + columns.count};
-    const tb_operand from = tb_rectangle(source, rows.first, columns.first, rows.count, columns.count);
+    const tb_matrix from =
+        tb_rectangle(&source->matrix, rows.first, columns.first, rows.count, columns.count);
     const int64_t bytes = (int64_t)tb_bytes_of(source->element);
     const tb_stairs stairs = {
         .step_bytes = bytes, .edge_bytes = (lower ? ones : columns.first + 1 - ones) * bytes, .ends = !lower};
@@ -104,14 +106,14 @@ static tb_status bring_columns(tb_stream_run *run, const tb_operand *source, tb_
 }
 
 /* A column that is longer than a slot. */
-static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source, tb_operand *stored,
+static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source, const tb_matrix *stored,
                                    int64_t column)
 {
     const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_bytes_of(source->element));
     const int64_t ones = source->unit_diagonal, first = source->stored == TB_LOWER ? column + ones : 0,
                   end = source->stored == TB_LOWER ? source->rows : column + 1 - ones;
     for (int64_t row = first; row < end; row += most) {
-        const tb_operand from = tb_rectangle(source, row, column, tb_smaller(most, end - row), 1);
+        const tb_matrix from = tb_rectangle(&source->matrix, row, column, tb_smaller(most, end - row), 1);
         const tb_transfer transfer = {.from = &from,
                                       .target = tb_at(stored, row, column),
                                       .target_pitch = tb_pitch(stored),
@@ -121,9 +123,9 @@ static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source,
     return TB_OK;
 }
 
-static tb_status bring_triangle(tb_stream_run *run, const tb_operand *source, tb_operand *stored)
+static tb_status bring_triangle(tb_stream_run *run, const tb_operand *source, const tb_matrix *stored)
 {
-    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_column_bytes(source));
+    const int64_t most = (int64_t)(run->pipeline->slot_bytes / tb_column_bytes(&source->matrix));
     for (int64_t column = 0; column < source->columns; column += tb_larger(most, 1)) {
         const tb_range columns = {column, tb_smaller(most, source->columns - column)};
         TB_TRY(most > 0 ? bring_columns(run, source, stored, columns)
@@ -133,9 +135,9 @@ static tb_status bring_triangle(tb_stream_run *run, const tb_operand *source, tb
 }
 
 /* What the host must not read. The link reads the other half, too. */
-static tb_status bring_straight(tb_stream_run *run, const tb_operand *source, tb_operand *stored)
+static tb_status bring_straight(tb_stream_run *run, const tb_operand *source, const tb_matrix *stored)
 {
-    return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, source, stored->data, stored->ld);
+    return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, &source->matrix, stored->data, stored->ld);
 }
 
 tb_status tb_bring_stored(tb_stream_run *run, tb_role role)
@@ -145,10 +147,11 @@ tb_status tb_bring_stored(tb_stream_run *run, tb_role role)
     if (stored->data)
         return TB_OK;
     there.ld = tb_pitched(source->rows, source->element);
-    TB_TRY(tb_take_buffer(run->pipeline->device, tb_pitch(&there) * (size_t)there.columns,
+    TB_TRY(tb_take_buffer(run->pipeline->device, tb_pitch(&there.matrix) * (size_t)there.columns,
                           &run->stored_there[role]));
     there.data = run->stored_there[role].memory;
-    TB_TRY((run->plan->places[role].write_combined ? bring_straight : bring_triangle)(run, source, &there));
+    TB_TRY((run->plan->places[role].write_combined ? bring_straight : bring_triangle)(run, source,
+                                                                                      &there.matrix));
     *stored = there;
     return TB_OK;
 }
@@ -157,7 +160,7 @@ tb_status tb_bring_stored(tb_stream_run *run, tb_role role)
 
 /* from: the operand whose memory the source is. */
 static tb_status load_part(tb_stream_run *run, tb_role from, tb_expansion whole, tb_range rows,
-                           tb_range columns, const tb_operand *target)
+                           tb_range columns, const tb_matrix *target)
 {
     const bool on_device = tb_is_on_device(&run->plan->places[from]);
     const bool structured = whole.source.structure != TB_GENERAL;
@@ -183,7 +186,7 @@ static tb_range of_term(tb_range k, int64_t first, int64_t count)
     return (tb_range){begin - first, tb_larger(end - begin, 0)};
 }
 
-tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
+tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
                            int64_t target_ld)
 {
     tb_range ranges[2];
@@ -194,7 +197,7 @@ tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *r
     for (int term = 0; term < terms; term++) {
         const int64_t count = lowered.k / terms, first = term * count;
         ranges[along_k] = of_term(k, first, count);
-        tb_operand there = *rectangle;
+        tb_matrix there = *rectangle;
         there.data = target;
         there.ld = target_ld;
         const int64_t from = first + ranges[along_k].first - k.first;

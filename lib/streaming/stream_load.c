@@ -47,7 +47,7 @@ tb_status tb_send_filled(tb_stream_run *run)
     return TB_OK;
 }
 
-static tb_transfer make_transfer(tb_cached_operand *cached, const tb_operand *from, void *target,
+static tb_transfer make_transfer(tb_cached_operand *cached, const tb_matrix *from, void *target,
                                  int64_t target_ld, bool is_part)
 {
     const int64_t element_bytes = (int64_t)tb_bytes_of(from->element);
@@ -86,7 +86,7 @@ static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
 static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer, tb_slot *slot,
                           int64_t column, size_t columns)
 {
-    const tb_operand *from = transfer->from;
+    const tb_matrix *from = transfer->from;
     tb_strip *strip = transfer->strip;
     const size_t column_bytes = tb_column_bytes(from);
     const int64_t of_operand = transfer->first_column + column;
@@ -153,9 +153,9 @@ static bool needs_slots(tb_stream_run *run, const tb_transfer *transfer)
     return false;
 }
 
-static tb_stairs stairs_of(const tb_product *product, const tb_operand *rectangle)
+static tb_stairs stairs_of(const tb_product *product, const tb_matrix *rectangle)
 {
-    const tb_operand *c = &product->c;
+    const tb_matrix *c = &product->c.matrix;
     const int64_t offset = ((char *)rectangle->data - (char *)c->data) / (int64_t)tb_bytes_of(c->element);
     return tb_stairs_in(product, offset % c->ld, offset / c->ld);
 }
@@ -167,13 +167,13 @@ static void presume_not_finite(const tb_transfer *transfer)
         atomic_fetch_or(transfer->seen, (uint32_t)TB_SEEN_BOTH << TB_SEEN_BEFORE_SHIFT);
 }
 
-tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
+tb_status tb_load(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
                   int64_t target_ld, bool is_part)
 {
     const tb_place *place = &run->plan->places[role];
     if (rectangle->rows == 0 || rectangle->columns == 0)
         return TB_OK;
-    if (rectangle->expanded_from > 0)
+    if (run->product->expanded[role].from > 0)
         return tb_load_expanded(run, role, rectangle, target, target_ld);
     if (tb_is_on_device(place))
         return tb_copy_operand(run->pipeline->load, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);

@@ -15,17 +15,17 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
     const tb_place *place = &run->plan->places[role];
     const tb_operand *operand = &run->product->operands[role];
     return role != TB_C && tb_place_of(run, role) == role && operand->structure == TB_GENERAL &&
-           operand->expanded_from == 0 && run->pipeline->channel == 0 &&
+           run->product->expanded[role].from == 0 && run->pipeline->channel == 0 &&
            tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
            !tb_is_on_device(place) && !place->write_combined &&
-           tb_column_bytes(operand) >= CACHED_COLUMN_BYTES &&
-           2 * tb_operand_bytes(operand) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
+           tb_column_bytes(&operand->matrix) >= CACHED_COLUMN_BYTES &&
+           2 * tb_matrix_bytes(&operand->matrix) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
 }
 
 /* In a band's place as many rows as a band has. */
 static int64_t ld_of(const tb_stream_run *run, tb_role role)
 {
-    const tb_operand *operand = &run->product->operands[role];
+    const tb_matrix *operand = &run->product->operands[role].matrix;
     return tb_pitched(tb_is_in_bands(run, role) ? run->tiling->band_m : tb_larger(operand->rows, 1),
                       operand->element);
 }
@@ -41,13 +41,14 @@ void tb_lay_out(tb_stream_run *run)
         const tb_copy_layout layout = {
             .role = role, .ld = there->ld, .band_m = tb_is_in_bands(run, role) ? run->tiling->band_m : 0};
         if (may_be_cached(run, role))
-            there->cached = tb_find_operand(&run->pipeline->operands, &run->product->operands[role], &layout);
+            there->cached =
+                tb_find_operand(&run->pipeline->operands, &run->product->operands[role].matrix, &layout);
     }
 }
 
 static size_t bytes_there(const tb_stream_run *run, tb_role role)
 {
-    const tb_operand *operand = &run->product->operands[role];
+    const tb_matrix *operand = &run->product->operands[role].matrix;
     const int64_t bands = tb_is_in_bands(run, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
     const int64_t columns = bands * tb_larger(operand->columns, 1);
     return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);

@@ -49,14 +49,14 @@ static size_t slot_bytes_in(const tb_stream_run *run)
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const bool by_slots = run->plan->places[role].memory == TB_MEMORY_HOST || run->operands[role].cached;
         if (by_slots && tb_place_of(run, role) == role && (role != TB_C || !tb_is_zero(run->product->beta)))
-            bytes += (size_t)tb_bytes_read(&run->product->operands[role]) / (is_halved(run, role) ? 2 : 1);
+            bytes += (size_t)tb_bytes_read(run->product, role) / (is_halved(run, role) ? 2 : 1);
     }
     return bytes;
 }
 
 static size_t slot_bytes_out(const tb_stream_run *run)
 {
-    return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : tb_operand_bytes(&run->product->c);
+    return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : tb_matrix_bytes(&run->product->c.matrix);
 }
 
 static void call_helpers(tb_stream_run *run)
@@ -72,7 +72,7 @@ static void call_helpers(tb_stream_run *run)
 /* A C that has just been allocated has no pages yet. They come while operands are on their way. */
 static void see_to_pages(tb_stream_run *run)
 {
-    const tb_operand *c = &run->product->c;
+    const tb_matrix *c = &run->product->c.matrix;
     const tb_pages pages = {.memory = c->data,
                             .pitch = tb_pitch(c),
                             .row_bytes = tb_column_bytes(c),

@@ -47,7 +47,7 @@ static double bytes_beside(const tb_pipeline *pipeline, const tb_streamed_region
     size_t triangles = 0, staging = 0;
     for (tb_role role = TB_A; role <= TB_B; role++) {
         const tb_operand *given = &region->given.operands[role];
-        if (region->product.operands[role].expanded_from == 0 || tb_is_on_device(&region->plan->places[role]))
+        if (region->product.expanded[role].from == 0 || tb_is_on_device(&region->plan->places[role]))
             continue;
         if (given->structure == TB_GENERAL)
             staging = tb_staging_bytes(pipeline);
@@ -123,10 +123,11 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
     const tb_budget *b = &known->budget;
     return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
            p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
-           p->a.expanded_from == product->a.expanded_from && p->b.expanded_from == product->b.expanded_from &&
-           p->mask == product->mask && p->mask_pairs == product->mask_pairs &&
-           p->diagonal == product->diagonal && tb_has_one_operand(p) == tb_has_one_operand(product) &&
-           p->in_place == product->in_place && tb_is_triangle_left(p) == tb_is_triangle_left(product) &&
+           p->expanded[TB_A].from == product->expanded[TB_A].from &&
+           p->expanded[TB_B].from == product->expanded[TB_B].from && p->mask == product->mask &&
+           p->mask_pairs == product->mask_pairs && p->diagonal == product->diagonal &&
+           tb_has_one_operand(p) == tb_has_one_operand(product) && p->in_place == product->in_place &&
+           tb_is_triangle_left(p) == tb_is_triangle_left(product) &&
            tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
            b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
            b->copy_rate == budget->copy_rate &&

@@ -18,8 +18,8 @@ static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
 {
     tb_stream *unload = run->pipeline->unload;
     const tb_returned returned = tb_columns_to_return(run, run->sent, slot->columns);
-    const tb_operand *to = &returned.program;
-    tb_operand columns = *to;
+    const tb_matrix *to = &returned.program;
+    tb_matrix columns = *to;
     columns.data = returned.there;
     columns.ld = run->operands[TB_C].ld;
     if (tb_skips_slots(run)) {
@@ -105,7 +105,7 @@ static tb_slot *next_out(const tb_stream_run *run)
 static void hand_over(tb_stream_run *run, tb_slot *slot)
 {
     const tb_returned returned = tb_columns_to_return(run, run->handed, slot->columns);
-    const tb_operand columns = returned.program;
+    const tb_matrix columns = returned.program;
     run->handed += slot->columns;
     run->emptying++;
     if (goes_unseen(run)) {
@@ -121,7 +121,7 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
         .row_bytes = tb_column_bytes(&columns),
         .rows = (size_t)slot->columns,
         .stairs = returned.stairs,
-        .past_caches = !is_there && tb_operand_bytes(&run->product->c) > CACHES_BYTES,
+        .past_caches = !is_there && tb_matrix_bytes(&run->product->c.matrix) > CACHES_BYTES,
         .seen = run->seen,
         .element = tb_real_of(columns.element),
         .has_older = !tb_is_zero(run->product->beta) && run->product->in_place == TB_OUT_OF_PLACE,
@@ -237,8 +237,8 @@ tb_status tb_return_ready(tb_stream_run *run)
 
 tb_status tb_return_on_device(tb_stream_run *run)
 {
-    const tb_operand *to = &run->product->c;
-    tb_operand whole = *to;
+    const tb_matrix *to = &run->product->c.matrix;
+    tb_matrix whole = *to;
     whole.data = run->operands[TB_C].buffer.memory;
     whole.ld = run->operands[TB_C].ld;
     int64_t columns;

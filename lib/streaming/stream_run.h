@@ -19,7 +19,7 @@ typedef struct tb_stream_operand {
  * they will be on the device, so that the link moves one piece, or, where others' elements lie between them
  * there, one behind the other. */
 typedef struct tb_transfer {
-    const tb_operand *from;
+    const tb_matrix *from;
     char *target;
     size_t target_pitch; /* of columns on the device, in bytes */
     bool in_one;         /* the link moves what lies between columns, too */
@@ -37,7 +37,7 @@ typedef struct tb_transfer {
 /* Of the common operand, in an exchange: the columns that were loaded last. Where there are no columns in it, nothing is left to do. */
 typedef struct tb_halves {
     tb_post own;        /* is posted when the slot that is being filled has been sent */
-    tb_operand missing; /* columns that the other side brings */
+    tb_matrix missing;  /* columns that the other side brings */
     tb_transfer others; /* the way that these would take over this device's own link */
 } tb_halves;
 
@@ -152,8 +152,8 @@ static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t
 
 /* What is returned at a time: some columns of a band, in the rows that the mask leaves. */
 typedef struct tb_returned {
-    tb_operand program; /* in the program's memory; of no rows: there is nothing to return */
-    void *there;        /* on the device */
+    tb_matrix program; /* in the program's memory; of no rows: there is nothing to return */
+    void *there;       /* on the device */
     tb_stairs stairs;
 } tb_returned;
 
@@ -175,7 +175,7 @@ static inline tb_returned tb_columns_to_return(const tb_stream_run *run, int64_t
     const tb_range rows =
         tb_masked_box(run->product, (tb_range){band.row, band.rows}, (tb_range){band.column, columns});
     return (tb_returned){
-        .program = tb_rectangle(&run->product->c, rows.first, band.column, rows.count, columns),
+        .program = tb_rectangle(&run->product->c.matrix, rows.first, band.column, rows.count, columns),
         .there = tb_on_device(run, TB_C, rows.first, band.column),
         .stairs = tb_stairs_in(run->product, rows.first, band.column),
     };
@@ -210,7 +210,7 @@ tb_status tb_send_filled(tb_stream_run *run);
 
 /* A rectangle of an operand into device memory, by the load stream. Where it is not a part of a higher one
  * there, what lies between its columns may be overwritten. */
-tb_status tb_load(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
+tb_status tb_load(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
                   int64_t target_ld, bool is_part);
 
 /* The next columns of the band are computed when the compute stream has come here. Waits where too many
@@ -230,7 +230,7 @@ tb_status tb_take_half(tb_stream_run *run);
 tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer);
 
 /* The same as tb_load, of an operand that is expanded (words/lowered.h). */
-tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_operand *rectangle, void *target,
+tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
                            int64_t target_ld);
 
 /* A structured operand in host memory, all that is stored of it, once: run->stored. */

@@ -27,7 +27,7 @@ static void *place_of_slab(const tb_stream_run *run, tb_role given, const tb_ste
 
 /* Lets the rectangle describe where it lies, or is going to, on the device. */
 static void place(const tb_stream_run *run, tb_role role, const tb_step *step, tb_range rows,
-                  tb_range columns, tb_operand *rectangle)
+                  tb_range columns, tb_matrix *rectangle)
 {
     if (run->tiling->whole || role == TB_C) {
         rectangle->data = tb_on_device(run, role, rows.first, columns.first);
@@ -56,21 +56,21 @@ static tb_status bring_in_place(tb_stream_run *run, tb_role role, tb_product *pa
  * buffer, so that a failure leaves the program's as it was. */
 static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
 {
-    const tb_operand *operand = &run->product->operands[role];
+    const tb_matrix *operand = &run->product->operands[role].matrix;
     tb_range of_rows, of_columns, k, rows, columns;
     if (role != TB_C && run->product->in_place != TB_OUT_OF_PLACE)
         return bring_in_place(run, role, part);
     if (role != TB_C && tb_is_on_device(&run->plan->places[role]) && !run->plan->pads[role])
         return TB_OK;
     tb_stored_ranges(run->product, role, step->rows, step->columns, step->k, &rows, &columns);
-    place(run, role, step, rows, columns, &part->operands[role]);
+    place(run, role, step, rows, columns, &part->operands[role].matrix);
     const bool is_left_out = role == TB_C && tb_is_masked_out(part);
     if (!tb_step_brings(step, run->product, role, &of_rows, &of_columns, &k) ||
         tb_place_of(run, role) != role || is_left_out)
         return TB_OK;
     tb_stored_ranges(run->product, role, of_rows, of_columns, k, &rows, &columns);
-    const tb_operand from = tb_rectangle(operand, rows.first, columns.first, rows.count, columns.count);
-    tb_operand to = from;
+    const tb_matrix from = tb_rectangle(operand, rows.first, columns.first, rows.count, columns.count);
+    tb_matrix to = from;
     place(run, role, step, rows, columns, &to);
     if (role == TB_A)
         run->multiplied.a.data = NULL;

@@ -152,7 +152,7 @@ static bool kernel_serves(const routine_call *made)
     const tb_product one = pitched ? product : tb_term_of(&product, 0);
     tb_product lowered = tb_lowered(&one);
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (lowered.operands[role].expanded_from > 0)
+        if (lowered.expanded[role].from > 0)
             lowered.operands[role].ld =
                 tb_pitched(lowered.operands[role].rows, lowered.operands[role].element);
     if (kernel->reads != TB_READS_PLAIN || tb_is_plain(&product))

@@ -215,7 +215,7 @@ static test draw_test(lines *a, lines *b, bool embedded, check_random *random)
     const int64_t m = embedded ? 2 * a->count : a->count;
     t.given = tb_gemm(TB_DGEMM, a->along_k, !b->along_k, m, b->count, a->k, 1, a->memory.start, a->ld,
                       b->memory.start, b->ld, 0, NULL, m);
-    t.given.a.embedded = embedded;
+    t.given.expanded[TB_A].embedded = embedded;
     draw_c(&t, random);
     return t;
 }

@@ -185,7 +185,7 @@ static void run_step(const sequence *s, const step *step, const lines *a, const 
     const int64_t m = embedded ? 2 * a->count : a->count;
     tb_product product = tb_gemm(TB_DGEMM, a->along_k, !b->along_k, m, b->count, a->k, 1, a->memory.start,
                                  a->ld, b->memory.start, b->ld, 0, NULL, m);
-    product.a.embedded = embedded;
+    product.expanded[TB_A].embedded = embedded;
     const tb_target target = {.architecture = EMULATED_ARCHITECTURE, .multiprocessors = 2};
     tb_schedule schedule = tb_prepare(row, &product, target);
     tb_crt_deal deal = *TB_DEAL(&schedule, tb_crt_deal);

@@ -29,12 +29,12 @@ typedef struct number {
     double re, im;
 } number;
 
-static bool is_double(const tb_operand *x)
+static bool is_double(const tb_matrix *x)
 {
     return tb_real_of(x->element) == TB_FP64;
 }
 
-static double part_of(const tb_operand *x, const void *memory, int64_t row, int64_t column, int part)
+static double part_of(const tb_matrix *x, const void *memory, int64_t row, int64_t column, int part)
 {
     const int64_t parts = tb_is_complex(x->element) ? 2 : 1, at = parts * (row + column * x->ld) + part;
     if (part >= parts)
@@ -46,12 +46,12 @@ static double part_of(const tb_operand *x, const void *memory, int64_t row, int6
     return is_double(x) ? whole : half;
 }
 
-static number number_of(const tb_operand *x, const void *memory, int64_t row, int64_t column)
+static number number_of(const tb_matrix *x, const void *memory, int64_t row, int64_t column)
 {
     return (number){part_of(x, memory, row, column, 0), part_of(x, memory, row, column, 1)};
 }
 
-static void set_part(const tb_operand *x, int64_t row, int64_t column, int part, double value)
+static void set_part(const tb_matrix *x, int64_t row, int64_t column, int part, double value)
 {
     const int64_t parts = tb_is_complex(x->element) ? 2 : 1, at = parts * (row + column * x->ld) + part;
     const float half = (float)value;
@@ -73,7 +73,7 @@ static number expected(const tb_folding *folding, const void *before, int64_t ro
                  across = number_of(&folding->sums, folding->sums.data, column, row);
     number sum = {own.re + across.re, hermitian ? own.im - across.im : own.im + across.im};
     if (!tb_is_zero(folding->beta)) {
-        number old = number_of(&folding->c, before, row, column);
+        number old = number_of(&folding->c.matrix, before, row, column);
         if (is_real)
             old.im = 0;
         sum.re += folding->beta.re * old.re - folding->beta.im * old.im;
@@ -85,7 +85,7 @@ static number expected(const tb_folding *folding, const void *before, int64_t ro
 }
 
 /* Room for an operand, all of it NaN. */
-static memory store(tb_operand *x, int64_t shift)
+static memory store(tb_matrix *x, int64_t shift)
 {
     const size_t bytes = (size_t)(x->ld * (x->columns - 1) + x->rows) * tb_bytes_of(x->element);
     memory memory = guarded(bytes + (size_t)shift);
@@ -105,21 +105,21 @@ static tb_folding draw(memory *sums, memory *c, check_random *random)
     if (!tb_is_complex(element) || hermitian)
         folding.beta.im = 0;
     folding.sums =
-        (tb_operand){.rows = n, .columns = n, .ld = n + check_between(random, 0, 3), .element = element};
-    folding.c = folding.sums;
+        (tb_matrix){.rows = n, .columns = n, .ld = n + check_between(random, 0, 3), .element = element};
+    folding.c.matrix = folding.sums;
     folding.c.ld = n + check_between(random, 0, 3);
     folding.c.structure = hermitian ? TB_HERMITIAN : TB_GENERAL;
     folding.c.stored = folding.mask;
     *sums = store(&folding.sums, 0);
     /* Memory ends where it ends: what is put before C moves it by a part of a number. */
     const bool apart = tb_is_complex(element) && check_between(random, 0, 1);
-    *c = store(&folding.c, apart ? (int64_t)tb_bytes_of(tb_real_of(element)) : 0);
+    *c = store(&folding.c.matrix, apart ? (int64_t)tb_bytes_of(tb_real_of(element)) : 0);
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < n; i++)
             for (int part = 0; part < 2; part++) {
                 set_part(&folding.sums, i, j, part, (double)check_between(random, -LARGEST, LARGEST));
                 if (is_in(&folding, i, j) && !tb_is_zero(folding.beta) && !(hermitian && i == j && part == 1))
-                    set_part(&folding.c, i, j, part, (double)check_between(random, -LARGEST, LARGEST));
+                    set_part(&folding.c.matrix, i, j, part, (double)check_between(random, -LARGEST, LARGEST));
             }
     return folding;
 }
@@ -128,14 +128,15 @@ static void one_folding(check_random *random)
 {
     memory sums, c;
     const tb_folding folding = draw(&sums, &c, random);
-    const tb_operand *x = &folding.c;
+    const tb_matrix *x = &folding.c.matrix;
     const size_t bytes = (size_t)(guard_of(&c) - c.pages);
     char what[128], *before = malloc(bytes);
     memcpy(before, c.pages, bytes);
     const void *const c_before = before + ((char *)x->data - c.pages);
     snprintf(what, sizeof what, "element %d, n %lld, beta %g %+g i, %s%s", (int)x->element,
              (long long)x->rows, folding.beta.re, folding.beta.im,
-             folding.mask == TB_LOWER ? "lower" : "upper", x->structure == TB_HERMITIAN ? ", Hermitian" : "");
+             folding.mask == TB_LOWER ? "lower" : "upper",
+             folding.c.structure == TB_HERMITIAN ? ", Hermitian" : "");
     const tb_launcher launcher = {.target = {.architecture = 90, .multiprocessors = 132}, .launch = run};
     CHECK(tb_launch_fold(&launcher, &folding) == TB_OK, "%s", what);
     int bad = 0;

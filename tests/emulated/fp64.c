@@ -131,7 +131,7 @@ static void draw_terms(test *t, check_random *random)
 /* Rows that copy 16 bytes at a time take no others; two terms have to lie alike. */
 static bool is_taken(kind kind, const test *t)
 {
-    return tb_kernel_takes(row, &t->given.a) && tb_kernel_takes(row, &t->given.b) &&
+    return tb_kernel_takes(row, &t->given, TB_A) && tb_kernel_takes(row, &t->given, TB_B) &&
            (kind != IS_OF_TERMS || tb_kernel_joins(row, &t->given));
 }
 

@@ -9,7 +9,7 @@
 #include "kernels/mask.h"
 #include "tests/check.h"
 #include "tests/emulated/guarded.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/integers.h"
 #include "words/lowered.h"
 
@@ -37,7 +37,7 @@ typedef struct test {
 
 static number *matrix(const test *t, tb_role role, int64_t member)
 {
-    return (number *)tb_member_at(&t->given.operands[role], member);
+    return (number *)tb_member_at(&t->given, role, member);
 }
 
 /* Of C, before the product. */
@@ -97,7 +97,7 @@ static void store(test *t, tb_role role, int64_t members, bool even, check_rando
             own->memory.start + (i < 2 && members > 2 ? 1 - i : i) * own->stride * (int64_t)sizeof(number);
     x->data = t->members[role][0];
     if (members > 1)
-        tb_spread(x, members, own->stride, members > 2 ? t->members[role] : NULL);
+        tb_spread(&t->given, role, members, own->stride, members > 2 ? t->members[role] : NULL);
     for (int64_t member = 0; member < members; member++)
         for (int64_t column = 0; column < x->columns; column++)
             for (int64_t row = 0; row < x->rows; row++)

@@ -177,7 +177,7 @@ static bool serves(const sides *s, const operands *x, const tb_kernel *kernel)
     return kernel->element == tb_element_of(product) && kernel->accuracy <= TB_ACCURACY_FP32 &&
            tb_kernel_is_free_on(kernel, s->chip.architecture) &&
            tb_kernel_serves(kernel, product, &s->chip, false) && tb_kernel_suits(kernel, product) &&
-           tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b);
+           tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B);
 }
 
 static void print_rows(const comparison *c, const operands *x, const sampled_reference *r)

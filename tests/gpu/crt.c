@@ -111,7 +111,7 @@ static void draw_rest(test *t, int64_t n, check_random *random)
     const int64_t m = a->count, k = a->k;
     t->given = tb_gemm(TB_DGEMM, a->along_k, !t->b.along_k, m, n, k, 1, a->device, a->ld, t->b.device,
                        t->b.ld, 0, NULL, m);
-    t->given.a.embedded = a->embedded;
+    t->given.expanded[TB_A].embedded = a->embedded;
     if (t->family->kind != REALS && check_between(random, 0, 2) == 0) {
         t->given.mask = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
         t->given.mask_pairs = a->embedded;

@@ -68,7 +68,7 @@ static void expect(const drawn *source, const tb_expansion *expansion, unsigned 
 static int64_t find_difference(const tb_expansion *expansion, unsigned char *found,
                                const unsigned char *expected)
 {
-    const tb_operand *target = &expansion->target;
+    const tb_matrix *target = &expansion->target;
     const size_t bytes = tb_bytes_of(target->element);
     const double error = 8 * tb_element_rows[target->element].roundoff;
     int64_t number = 0;
@@ -125,10 +125,10 @@ static void expand(setting *setting, const shape *shape, bool embedded, tb_scala
     const int64_t parts = tb_is_complex(shape->element) ? 2 : 1;
     const size_t bytes = drawn_part_bytes(shape->element);
     const drawn source = draw_operand(shape, setting->source, &setting->random);
-    tb_operand target = {.rows = parts * (shape->transposed ? shape->columns : shape->rows),
-                         .columns = (shape->transposed ? shape->rows : shape->columns) * (embedded ? 2 : 1),
-                         .element = tb_real_of(shape->element),
-                         .data = (char *)setting->target + (size_t)a->target_shift * bytes};
+    tb_matrix target = {.rows = parts * (shape->transposed ? shape->columns : shape->rows),
+                        .columns = (shape->transposed ? shape->rows : shape->columns) * (embedded ? 2 : 1),
+                        .element = tb_real_of(shape->element),
+                        .data = (char *)setting->target + (size_t)a->target_shift * bytes};
     target.ld = (a->even ? (target.rows + 3) / 4 * 4 : target.rows) + a->target_gap;
     const tb_expansion expansion = {
         .source = source.operand, .target = target, .factor = factor, .embedded = embedded};
@@ -146,9 +146,9 @@ static void expand(setting *setting, const shape *shape, bool embedded, tb_scala
 static void expand_in_place(setting *setting, const shape *shape, tb_scalar factor, int alignment)
 {
     const drawn source = draw_operand(shape, setting->source, &setting->random);
-    tb_expansion expansion = {.source = source.operand, .target = source.operand, .factor = factor};
+    tb_expansion expansion = {.source = source.operand, .target = source.operand.matrix, .factor = factor};
     if (tb_is_complex(shape->element))
-        expansion.target = tb_real_view(&source.operand);
+        expansion.target = tb_real_view(&source.operand.matrix);
     unsigned char *expected = malloc(source.bytes);
     memcpy(expected, source.block, source.bytes);
     check_target(setting, &source, shape, &expansion, alignment, expected, source.start, source.bytes);
@@ -288,16 +288,14 @@ static void bench(const setting *setting, tb_element element)
                                              .stored = form->structure == TB_GENERAL ? TB_FULL : TB_LOWER},
                                   .factor = {1, 0},
                                   .embedded = form->embedded};
-        expansion.target = tb_real_view(&expansion.source);
+        expansion.target = tb_real_view(&expansion.source.matrix);
         if (!is_complex)
-            expansion.target = expansion.source;
-        expansion.target.structure = TB_GENERAL;
-        expansion.target.transposed = false;
+            expansion.target = expansion.source.matrix;
         if (!form->in_place)
             expansion.target.data = setting->target;
         if (form->embedded)
             expansion.target.columns *= 2;
-        const double moved = tb_bytes_read(&expansion.source) + (double)tb_operand_bytes(&expansion.target);
+        const double moved = tb_stored_bytes(&expansion.source) + (double)tb_matrix_bytes(&expansion.target);
         printf("  %-22s %8.0f\n", form->name, measure(setting, &expansion, NULL, moved));
     }
 }

@@ -12,7 +12,7 @@
 #include "tests/conformance/arena.h"
 #include "tests/gpu/open_device.h"
 #include "tests/oracle.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 #include <string.h>
 
@@ -127,7 +127,7 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
     char *c = on_device(&p->c, strides[TB_C], sizeof *p);
     tb_product launched = product_on_device(p, a, b, c);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&launched.operands[role], members, strides[role], NULL);
+        tb_spread(&launched, role, members, strides[role], NULL);
     const tb_schedule schedule = tb_device.prepare(stream, row, &launched);
     void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
     tb_status status = tb_device.launch(stream, row, &launched, &schedule, workspace);

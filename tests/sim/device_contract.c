@@ -211,8 +211,9 @@ static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
     const tb_operand ones = {
         .data = memory, .rows = 3 * COUNT, .columns = 1, .ld = 3 * COUNT, .element = kernel->element};
     set_ones(kernel->element, memory, 2 * COUNT);
-    tb_product product = tb_gemm(tb_gemm_routine(kernel->element), false, false, SIZE, SIZE, SIZE, 2, memory,
-                                 SIZE, tb_at(&ones, COUNT, 0), SIZE, 0, tb_at(&ones, 2 * COUNT, 0), SIZE);
+    tb_product product =
+        tb_gemm(tb_gemm_routine(kernel->element), false, false, SIZE, SIZE, SIZE, 2, memory, SIZE,
+                tb_at(&ones.matrix, COUNT, 0), SIZE, 0, tb_at(&ones.matrix, 2 * COUNT, 0), SIZE);
     if (kernel->in_place != TB_OUT_OF_PLACE)
         return tb_triangular(kernel->in_place, kernel->element, true, TB_LOWER, false, false, false, SIZE,
                              SIZE, (tb_scalar){2, 0}, memory, SIZE, product.c.data, SIZE);
@@ -226,12 +227,12 @@ static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
 /* Of C: NaN, which with beta 0 nobody may read; or what a lower triangle of ones makes 2 * SIZE of, with an alpha of 2. */
 static void fill_c(const tb_kernel *kernel, const tb_product *product)
 {
-    memset(product->c.data, 0xff, tb_operand_bytes(&product->c));
+    memset(product->c.data, 0xff, tb_matrix_bytes(&product->c.matrix));
     if (kernel->in_place == TB_OUT_OF_PLACE)
         return;
     set_ones(kernel->element, product->c.data, COUNT);
     for (int64_t i = 0; i < COUNT && kernel->in_place == TB_SOLVES; i++) {
-        void *at = tb_at(&product->c, i, 0);
+        void *at = tb_at(&product->c.matrix, i, 0);
         if (tb_real_of(kernel->element) == TB_FP64)
             *(double *)at *= (double)(SIZE * (i % SIZE + 1));
         else
@@ -257,7 +258,7 @@ static void kernels_multiply_or_refuse(void)
         tb_status status = tb_device.launch(stream, kernel, &product, &schedule, workspace);
         MUST(tb_device.synchronize(stream));
         CHECK(status == TB_OK || status == TB_UNSUPPORTED, "%s: status %d", kernel->name, status);
-        const void *last = tb_at(&product.c, SIZE - 1, SIZE - 1);
+        const void *last = tb_at(&product.c.matrix, SIZE - 1, SIZE - 1);
         const double got =
             tb_real_of(kernel->element) == TB_FP64 ? *(const double *)last : (double)*(const float *)last;
         CHECK(status != TB_OK || got == 2 * SIZE, "%s: 2 * %d ones are %g", kernel->name, SIZE, got);

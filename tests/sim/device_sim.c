@@ -192,7 +192,7 @@ static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_
     return tb_prepare(kernel, product, target);
 }
 
-static void reach_operand(tb_operand *operand, int device, const char *what)
+static void reach_operand(tb_matrix *operand, int device, const char *what)
 {
     const int64_t elements = (operand->columns - 1) * operand->ld + operand->rows;
     if (operand->columns == 0) /* of a product in C's place */
@@ -202,7 +202,7 @@ static void reach_operand(tb_operand *operand, int device, const char *what)
 
 void sim_reach_expansion(tb_expansion *expansion, int device)
 {
-    reach_operand(&expansion->source, device, "what is expanded");
+    reach_operand(&expansion->source.matrix, device, "what is expanded");
     reach_operand(&expansion->target, device, "where it is expanded to");
 }
 
@@ -211,7 +211,8 @@ static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
     const int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
     TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
-    const tb_operand *source = &expansion->source, *target = &expansion->target;
+    const tb_operand *source = &expansion->source;
+    const tb_matrix *target = &expansion->target;
     const bool turned = source->transposed, complex = tb_is_complex(source->element);
     const int64_t rows = (turned ? source->columns : source->rows) * (complex ? 2 : 1),
                   columns = (turned ? source->rows : source->columns) * (expansion->embedded ? 2 : 1);
@@ -221,7 +222,7 @@ static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
     if (rows == 0 || columns == 0)
         return TB_OK;
     tb_expansion inside = *expansion;
-    if (tb_expanded_count(source) == 1)
+    if (tb_count_of(&expansion->batch) == 1)
         sim_reach_expansion(&inside, device);
     sim_post(sim_stream_queue(stream),
              &(sim_work){.kind = SIM_WORK_EXPAND, .expansion = inside, .fault = fault});
@@ -240,14 +241,14 @@ static tb_status fold(tb_stream *stream, const tb_folding *folding)
     const int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
     TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
-    const tb_operand *sums = &folding->sums, *c = &folding->c;
+    const tb_matrix *sums = &folding->sums, *c = &folding->c.matrix;
     if (sums->rows != c->rows || sums->columns != c->columns || c->rows != c->columns ||
         sums->element != c->element || folding->mask == TB_FULL)
         sim_abort("folding %lld x %lld into %lld x %lld", (long long)sums->rows, (long long)sums->columns,
                   (long long)c->rows, (long long)c->columns);
     tb_folding inside = *folding;
     reach_operand(&inside.sums, device, "what is folded");
-    reach_operand(&inside.c, device, "where it is folded to");
+    reach_operand(&inside.c.matrix, device, "where it is folded to");
     sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_FOLD, .folding = inside, .fault = fault});
     atomic_fetch_add(&foldings, 1);
     return TB_OK;
@@ -255,11 +256,11 @@ static tb_status fold(tb_stream *stream, const tb_folding *folding)
 
 void sim_reach_product(tb_product *product, int device)
 {
-    reach_operand(&product->c, device, "C");
+    reach_operand(&product->c.matrix, device, "C");
     if (product->k == 0)
         return;
-    reach_operand(&product->a, device, "A");
-    reach_operand(&product->b, device, "B");
+    reach_operand(&product->a.matrix, device, "A");
+    reach_operand(&product->b.matrix, device, "B");
 }
 
 static bool is_same_a(const sim_launch *last, const sim_launch *now)
@@ -310,7 +311,7 @@ static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_
     if (bytes > 0)
         memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
     if (status != TB_OK && tb_is_batch(p))
-        inside.c.count /= 2;
+        inside.batch.count /= 2;
     else if (status != TB_OK)
         inside.n /= 2;
     sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_LAUNCH,

@@ -171,7 +171,7 @@ static void take_columns(bool posted_in_one, bool taken_in_one, size_t pitch)
     post.there = devices[1];
     tb_post_columns(&sides.posting, &post);
     tb_stream_run run = {.pipeline = &pipeline, .side = &sides.taking};
-    run.halves.missing = (tb_operand){.data = program, .rows = 1, .columns = 2, .ld = 1, .element = TB_FP64};
+    run.halves.missing = (tb_matrix){.data = program, .rows = 1, .columns = 2, .ld = 1, .element = TB_FP64};
     run.halves.others = (tb_transfer){
         .from = &run.halves.missing, .target = devices[0], .target_pitch = PITCH, .in_one = taken_in_one};
     CHECK(tb_take_half(&run) == TB_OK && tb_device.synchronize(pipeline.across) == TB_OK, "not taken");

@@ -5,7 +5,7 @@
 #define TB_SIM_H
 
 #include "lib/device/device.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "tests/sim/device_sim.h"
 
 #include <signal.h>

@@ -12,7 +12,7 @@ bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int a
     return tb_kernel_runs_on(kernel, architecture) &&
            (kernel->k_limit == 0 || product->k <= kernel->k_limit) &&
            (product->k == 0 ||
-            (tb_kernel_takes(kernel, &product->a) && tb_kernel_takes(kernel, &product->b)));
+            (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B)));
 }
 
 typedef struct number {
@@ -42,7 +42,7 @@ static float narrowed(double x)
     return isnan(x) && payload != 0 ? narrow : (float)x;
 }
 
-static number number_at(const tb_operand *operand, int64_t row, int64_t column)
+static number number_at(const tb_matrix *operand, int64_t row, int64_t column)
 {
     const void *at = tb_at(operand, row, column);
     switch (operand->element) {
@@ -67,7 +67,8 @@ static number stored_at(const tb_operand *x, int64_t i, int64_t j)
     const bool mirrored = x->structure != TB_GENERAL && (x->stored == TB_LOWER ? below < 0 : below > 0);
     if (x->structure == TB_TRIANGULAR && (mirrored || (below == 0 && x->unit_diagonal)))
         return (number){mirrored ? 0 : 1, 0};
-    number number = mirrored ? number_at(x, j - x->diagonal, i + x->diagonal) : number_at(x, i, j);
+    number number =
+        mirrored ? number_at(&x->matrix, j - x->diagonal, i + x->diagonal) : number_at(&x->matrix, i, j);
     if (x->conjugated != (mirrored && x->structure == TB_HERMITIAN))
         number.im = -number.im;
     if (x->structure == TB_HERMITIAN && below == 0)
@@ -141,7 +142,7 @@ static void sum_column(const tb_product *p, const sim_columns *a, int64_t j, tb_
             column[i] = alpha * (real)(sums)[i - (rows).first] + (beta == 0 ? 0 : beta * column[i]);         \
     } while (0)
 
-static void set_part(const tb_operand *x, int64_t row, int64_t column, int part, double value)
+static void set_part(const tb_matrix *x, int64_t row, int64_t column, int part, double value)
 {
     void *at = tb_at(x, row, column);
     if (tb_real_of(x->element) == TB_FP64)
@@ -158,15 +159,15 @@ static void combine(const tb_product *p, int64_t i, int64_t j, number sum)
     const bool is_real = p->c.structure == TB_HERMITIAN && i + p->c.diagonal == j;
     number old = {0, 0};
     if (!tb_is_zero(p->beta))
-        old = number_at(&p->c, i, j);
+        old = number_at(&p->c.matrix, i, j);
     if (is_real)
         old.im = 0;
     sum = p->k > 0 ? is_complex ? multiply(alpha, sum) : (number){alpha.re * sum.re, 0} : (number){0, 0};
     if (!tb_is_zero(p->beta)) /* a real beta lets no part of C reach the other */
         old = beta.im == 0 ? (number){beta.re * old.re, beta.re * old.im} : multiply(beta, old);
-    set_part(&p->c, i, j, 0, sum.re + old.re);
+    set_part(&p->c.matrix, i, j, 0, sum.re + old.re);
     if (is_complex)
-        set_part(&p->c, i, j, 1, is_real ? 0 : sum.im + old.im);
+        set_part(&p->c.matrix, i, j, 1, is_real ? 0 : sum.im + old.im);
 }
 
 /* A product that is not plain. */
@@ -231,7 +232,7 @@ static void compute_line(const tb_product *p, const number *triangle, int64_t li
     const bool lower = (operand->stored == TB_LOWER) != (operand->transposed == left);
     const number alpha = {p->alpha.re, p->alpha.im};
     for (int64_t i = 0; i < p->k; i++)
-        old[i] = number_at(&p->c, left ? i : line, left ? line : i);
+        old[i] = number_at(&p->c.matrix, left ? i : line, left ? line : i);
     for (int64_t step = 0; step < p->k; step++) {
         const int64_t i = lower ? step : p->k - 1 - step, beside = p->k - 1 - i;
         const number *row = triangle + i * p->k;
@@ -242,7 +243,7 @@ static void compute_line(const tb_product *p, const number *triangle, int64_t li
                                          : (number){alpha.re * (solves ? old[i].re : sum.re), 0};
         new[i] = solves ? divide((number){scaled.re - sum.re, scaled.im - sum.im}, row[i]) : scaled;
         for (int part = 0; part <= is_complex; part++)
-            set_part(&p->c, left ? i : line, left ? line : i, part, part ? new[i].im : new[i].re);
+            set_part(&p->c.matrix, left ? i : line, left ? line : i, part, part ? new[i].im : new[i].re);
     }
 }
 
@@ -261,7 +262,8 @@ static void compute_in_place(const tb_product *p, int64_t columns)
 
 void sim_expand(const tb_expansion *expansion, int64_t columns)
 {
-    const tb_operand *source = &expansion->source, *target = &expansion->target;
+    const tb_operand *source = &expansion->source;
+    const tb_matrix *target = &expansion->target;
     const bool is_complex = tb_is_complex(source->element);
     const number factor = {expansion->factor.re, expansion->factor.im};
     const int64_t parts = is_complex ? 2 : 1, wide = expansion->embedded ? 2 : 1;
@@ -288,14 +290,14 @@ void sim_fold(const tb_folding *folding, int64_t columns)
                       end = folding->mask == TB_LOWER ? c->rows : j + 1;
         for (int64_t i = first; i < end; i++) {
             const bool is_real = hermitian && i == j;
-            const number own = element_of(&folding->sums, i, j), across = element_of(&folding->sums, j, i);
+            const number own = number_at(&folding->sums, i, j), across = number_at(&folding->sums, j, i);
             number old = reads ? element_of(c, i, j) : (number){0, 0};
             if (is_real)
                 old.im = 0;
             old = beta.im == 0 ? (number){beta.re * old.re, beta.re * old.im} : multiply(beta, old);
-            set_part(c, i, j, 0, own.re + across.re + (reads ? old.re : 0));
+            set_part(&c->matrix, i, j, 0, own.re + across.re + (reads ? old.re : 0));
             if (tb_is_complex(c->element))
-                set_part(c, i, j, 1,
+                set_part(&c->matrix, i, j, 1,
                          is_real ? 0 : own.im + (hermitian ? -across.im : across.im) + (reads ? old.im : 0));
         }
     }
@@ -320,9 +322,9 @@ uint64_t sim_multiply(const tb_product *product, int64_t columns)
         const tb_range rows = tb_masked_rows(p, j);
         sum_column(p, &a, j, rows, b, sums);
         if (tb_element_of(p) == TB_FP64)
-            COMBINE(double, tb_at(&p->c, 0, j), p, rows, sums.re);
+            COMBINE(double, tb_at(&p->c.matrix, 0, j), p, rows, sums.re);
         else
-            COMBINE(float, tb_at(&p->c, 0, j), p, rows, sums.re);
+            COMBINE(float, tb_at(&p->c.matrix, 0, j), p, rows, sums.re);
     }
     const uint64_t hash = sim_hash(a.re, p->m * p->k);
     free_columns(a);

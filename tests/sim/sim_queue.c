@@ -191,11 +191,11 @@ static void run_batch(sim_queue *queue, const sim_work *work)
 {
     tb_product batch = work->product;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        tb_operand *operand = &batch.operands[role];
+        tb_members *members = &batch.batch.members[role];
         const size_t bytes = (size_t)tb_members_of(&batch) * sizeof(void *);
-        operand->members = operand->uneven && (role == TB_C || batch.k > 0)
-                               ? sim_reach(operand->members, bytes, queue->device, "a table")
-                               : NULL;
+        members->starts = members->uneven && (role == TB_C || batch.k > 0)
+                              ? sim_reach(members->starts, bytes, queue->device, "a table")
+                              : NULL;
     }
     const int64_t members = tb_members_of(&batch);
     for (int64_t i = 0; i < (work->fault ? members / 2 : members); i++) {
@@ -209,16 +209,16 @@ static void run_expand(sim_queue *queue, const sim_work *work)
 {
     const tb_expansion *all = &work->expansion;
     const int64_t columns = work->fault ? all->target.columns / 2 : all->target.columns,
-                  members = tb_expanded_count(&all->source);
-    tb_operand source = all->source;
-    source.members =
-        source.uneven ? sim_reach(source.members, (size_t)members * sizeof(void *), queue->device, "a table")
-                      : NULL;
+                  members = tb_count_of(&all->batch);
+    tb_members sources = all->batch.members[TB_A];
+    sources.starts =
+        sources.uneven ? sim_reach(sources.starts, (size_t)members * sizeof(void *), queue->device, "a table")
+                       : NULL;
     for (int64_t i = 0; i < members; i++) {
         tb_expansion one = *all;
         if (members > 1) {
-            one.source.data = tb_member_at(&source, i);
-            one.target.data = tb_member_at(&all->target, i);
+            one.source.data = tb_start_of(&sources, &all->source.matrix, i);
+            one.target.data = tb_start_of(&all->batch.members[TB_C], &all->target, i);
             sim_reach_expansion(&one, queue->device);
         }
         sim_expand(&one, columns);

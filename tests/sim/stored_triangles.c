@@ -89,10 +89,11 @@ static void bring(const triangle *t)
     CHECK(tb_device.create_stream(0, &run.pipeline->load) == TB_OK, "no stream");
     CHECK(tb_bring_stored(&run, TB_A) == TB_OK && tb_device.synchronize(run.pipeline->load) == TB_OK,
           "the triangle was not brought");
-    CHECK(tb_pitch(&run.stored[TB_A]) % 16 == 0, "columns are %zu bytes apart", tb_pitch(&run.stored[TB_A]));
+    CHECK(tb_pitch(&run.stored[TB_A].matrix) % 16 == 0, "columns are %zu bytes apart",
+          tb_pitch(&run.stored[TB_A].matrix));
     for (int column = 0; column < ORDER; column++) {
         double there[2 * ORDER];
-        sim_copy(there, tb_at(&run.stored[TB_A], 0, column), ORDER * tb_bytes_of(element));
+        sim_copy(there, tb_at(&run.stored[TB_A].matrix, 0, column), ORDER * tb_bytes_of(element));
         check_column(t, column, there);
     }
     free_run(&run);

@@ -12,7 +12,7 @@
 
 enum { ROWS_MOST = 40, K = 3, FLOATS = (ROWS_MOST + 1) * ROWS_MOST };
 
-static void check_columns(const tb_operand *copy, const tb_operand *source)
+static void check_columns(const tb_matrix *copy, const tb_matrix *source)
 {
     int wrong = 0;
     for (int64_t column = 0; column < source->columns; column++) {
@@ -43,11 +43,11 @@ static void write_out(tb_stream *stream, float *memory, int64_t m, int64_t n)
     CHECK(tb_take_link_bytes() == 0, "the link has a part in copies within the device");
     for (tb_role role = TB_A; role <= TB_B; role++) {
         const tb_operand *source = &product.operands[role], *copy = &launched.product.operands[role];
-        CHECK(tb_kernel_takes(plan.kernel, copy) &&
-                  launched.is_written_out[role] == !tb_kernel_takes(plan.kernel, source),
+        CHECK(tb_kernel_takes(plan.kernel, &launched.product, role) &&
+                  launched.is_written_out[role] == !tb_kernel_takes(plan.kernel, &product, role),
               "%lld rows: columns %lld apart at %p", (long long)source->rows, (long long)copy->ld,
               copy->data);
-        check_columns(copy, source);
+        check_columns(&copy->matrix, &source->matrix);
         tb_give_buffer(&buffers[role]);
     }
 }
@@ -55,7 +55,7 @@ static void write_out(tb_stream *stream, float *memory, int64_t m, int64_t n)
 static void the_link_has_what_comes_to_the_device(tb_stream *stream, float *there)
 {
     static float here[FLOATS];
-    const tb_operand source = {.data = here, .rows = 7, .columns = K, .ld = 9, .element = TB_FP32};
+    const tb_matrix source = {.data = here, .rows = 7, .columns = K, .ld = 9, .element = TB_FP32};
     tb_take_link_bytes();
     CHECK(tb_copy_operand(stream, TB_HOST_TO_DEVICE, &source, there, 8) == TB_OK &&
               tb_device.synchronize(stream) == TB_OK,

@@ -10,7 +10,7 @@
 #include "kernels/structured/structured.h"
 #include "tests/check.h"
 #include "tests/unit/products.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/lowered.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static tb_product product_of(tb_routine routine, bool is_batch)
     tb_product product = tb_gemm(routine, false, false, SIDE, SIDE, SIDE, 1, (void *)(1 << 12), SIDE,
                                  (void *)(1 << 13), SIDE, 0, (void *)(1 << 14), SIDE);
     for (tb_role role = TB_A; role < TB_ROLES && is_batch; role++)
-        tb_spread(&product.operands[role], MEMBERS, STRIDE, NULL);
+        tb_spread(&product, role, MEMBERS, STRIDE, NULL);
     return product;
 }
 

@@ -4,7 +4,7 @@
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/lowered.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static void complex_rows_read_operands_once(void)
     slow.memory_rate /= 10;
     slow.memory_bytes_a_clock = 1.8; /* an H200 has ten times as many */
     const tb_product product = tb_gemm(TB_ZGEMM, false, false, M, N, K, 1, NULL, M, NULL, K, 0, NULL, M);
-    const double least = (double)tb_operand_bytes(&product.a) / slow.memory_rate;
+    const double least = (double)tb_matrix_bytes(&product.a.matrix) / slow.memory_rate;
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
         if (kernel->reads != TB_READS_COMPLEX)
@@ -108,7 +108,7 @@ static void structured_rows_serve_what_no_other_does(void)
         return;
     CHECK(!tb_kernel_serves(structured, &product, &h200s[0], false), "it serves a plain product");
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&product.operands[role], 2, N * N, NULL);
+        tb_spread(&product, role, 2, N * N, NULL);
     CHECK(tb_kernel_serves(structured, &product, &h200s[0], false), "it serves no batch");
 
     const tb_product general =
@@ -142,7 +142,7 @@ static void writing_operands_out_takes_time(void)
 
     tb_product batch = tb_gemm(TB_ZGEMM, false, false, N, N, N, 1, memory, N, memory, N, 0, memory, N);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&batch.operands[role], 3, N * N, NULL);
+        tb_spread(&batch, role, 3, N * N, NULL);
     const tb_product real = tb_lowered(&batch);
     const tb_kernel *structured = tb_find_kernel("dgemm_structured");
     const double seconds = tb_resident_seconds(structured, &batch, chip),

@@ -154,18 +154,18 @@ static void the_longest_k_is_launched(const tb_kernel *kernel)
 }
 
 /* A stride of 0 says that some matrices are less than a number apart. */
-static void an_uneven_batch_is_taken_when_all_is_aligned(const tb_kernel *kernel, const tb_operand *aligned)
+static void an_uneven_batch_is_taken_when_all_is_aligned(const tb_kernel *kernel, const tb_product *aligned)
 {
-    tb_operand batch = *aligned;
-    batch.count = 3;
-    batch.uneven = true;
-    batch.stride = 1;
-    CHECK(tb_kernel_takes(kernel, &batch), "%s: matrices a number apart", kernel->name);
-    batch.stride = 0;
-    CHECK(tb_kernel_takes(kernel, &batch) == (kernel->alignment == 1),
+    tb_product batch = *aligned;
+    tb_members *members = &batch.batch.members[TB_A];
+    batch.batch.count = 3;
+    *members = (tb_members){.uneven = true, .stride = 1};
+    CHECK(tb_kernel_takes(kernel, &batch, TB_A), "%s: matrices a number apart", kernel->name);
+    members->stride = 0;
+    CHECK(tb_kernel_takes(kernel, &batch, TB_A) == (kernel->alignment == 1),
           "%s: matrices less than a number apart", kernel->name);
-    batch.uneven = false;
-    CHECK(tb_kernel_takes(kernel, &batch), "%s: one matrix for all", kernel->name);
+    members->uneven = false;
+    CHECK(tb_kernel_takes(kernel, &batch, TB_A), "%s: one matrix for all", kernel->name);
 }
 
 static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
@@ -173,21 +173,23 @@ static void an_operand_is_taken_when_it_is_aligned(const tb_kernel *kernel)
     double elements[8] __attribute__((aligned(64)));
     const bool is_complex = tb_is_complex(kernel->element);
     int step = is_complex ? 1 : kernel->alignment;
-    const tb_operand aligned = {.data = elements, .ld = 4 * step, .rows = 1, .element = kernel->element};
-    tb_operand off_by_one = aligned, longer = aligned;
-    off_by_one.data = tb_at(&aligned, 1, 0);
-    longer.ld++;
-    CHECK(tb_kernel_takes(kernel, &aligned), "%s: aligned", kernel->name);
-    CHECK(tb_kernel_takes(kernel, &off_by_one) == (step == 1), "%s: address off by one element",
+    const tb_product aligned = {
+        .a = {.data = elements, .ld = 4 * step, .rows = 1, .element = kernel->element}};
+    tb_product off_by_one = aligned, longer = aligned;
+    off_by_one.a.data = tb_at(&aligned.a.matrix, 1, 0);
+    longer.a.ld++;
+    CHECK(tb_kernel_takes(kernel, &aligned, TB_A), "%s: aligned", kernel->name);
+    CHECK(tb_kernel_takes(kernel, &off_by_one, TB_A) == (step == 1), "%s: address off by one element",
           kernel->name);
     if (is_complex) {
-        tb_operand off_by_one_part = aligned;
-        off_by_one_part.data = (char *)elements + tb_bytes_of(tb_real_of(kernel->element));
-        CHECK(tb_kernel_takes(kernel, &off_by_one_part) == (kernel->alignment == 1),
+        tb_product off_by_one_part = aligned;
+        off_by_one_part.a.data = (char *)elements + tb_bytes_of(tb_real_of(kernel->element));
+        CHECK(tb_kernel_takes(kernel, &off_by_one_part, TB_A) == (kernel->alignment == 1),
               "%s: address off by a real number", kernel->name);
         an_uneven_batch_is_taken_when_all_is_aligned(kernel, &aligned);
     }
-    CHECK(tb_kernel_takes(kernel, &longer) == (step == 1), "%s: leading dimension off by one", kernel->name);
+    CHECK(tb_kernel_takes(kernel, &longer, TB_A) == (step == 1), "%s: leading dimension off by one",
+          kernel->name);
 }
 
 int main(void)

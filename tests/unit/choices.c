@@ -59,7 +59,7 @@ static void what_is_remembered_is_what_would_be_chosen(void)
         product.diagonal = mask == TB_FULL ? 0 : diagonal;
         product.a.ld = product.b.ld = product.c.ld = 5000; /* which tells no extent */
         if (change == 5)
-            product.a.data = tb_at(&product.a, 1, 0); /* off by one element */
+            product.a.data = tb_at(&product.a.matrix, 1, 0); /* off by one element */
         if (change == 6)
             product.beta = (tb_scalar){0};
         tb_facts facts = facts_of(&row);
@@ -166,9 +166,8 @@ static void what_is_remembered_is_of_numbers_alike(void)
         product.beta.im = check_between(&random, 0, 3) == 0;
         for (tb_role role = TB_A; role < TB_ROLES && is_batch; role++) {
             const bool is_apart = role == TB_C || check_between(&random, 0, 3) > 0;
-            product.operands[role].count = MEMBERS;
-            product.operands[role].uneven = !is_apart;
-            product.operands[role].stride = is_apart ? 1000000 : 0;
+            product.batch.count = MEMBERS;
+            product.batch.members[role] = (tb_members){.stride = is_apart ? 1000000 : 0, .uneven = !is_apart};
         }
         tb_facts facts = facts_of(&row);
         const tb_kernel *anew = tb_decide(&product, &facts).kernel;
@@ -177,7 +176,8 @@ static void what_is_remembered_is_of_numbers_alike(void)
         by_complex_rows += anew->reads == TB_READS_COMPLEX;
         CHECK(plan.kernel == anew, "%lld x %lld, alpha 1%+gi, beta 1%+gi, %s: %s, not %s", (long long)row.m,
               (long long)row.n, product.alpha.im, product.beta.im,
-              product.a.uneven || product.b.uneven ? "uneven" : "even", plan.kernel->name, anew->name);
+              product.batch.members[TB_A].uneven || product.batch.members[TB_B].uneven ? "uneven" : "even",
+              plan.kernel->name, anew->name);
     }
     CHECK(by_complex_rows > 0 && by_complex_rows < QUESTIONS, "%d of %d by rows for complex operands",
           by_complex_rows, QUESTIONS);

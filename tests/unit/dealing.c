@@ -7,7 +7,7 @@
 #include "kernels/launch.h"
 #include "kernels/simt/schedule_simt.h"
 #include "tests/check.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void a_batch_reads_what_its_first_matrices_do_not_tell(void)
     for (int i = 0; i < 2; i++) {
         tb_product batch = product_of(i == 0 ? TB_DGEMM : TB_SGEMM, SIDE, SIDE, K, SIDE);
         for (tb_role role = TB_A; role < TB_ROLES; role++)
-            tb_spread(&batch.operands[role], PRODUCTS, role == TB_B ? 0 : SIDE * K, NULL);
+            tb_spread(&batch, role, PRODUCTS, role == TB_B ? 0 : SIDE * K, NULL);
         const double two = clocks_of(kernels[i], &batch);
         batch.b.data = batch.a.data;
         const double one = clocks_of(kernels[i], &batch);
@@ -85,7 +85,7 @@ static void scattered_pieces_read_what_l2_does_not_hold(void)
           of_narrow);
     tb_product batch = product_of(TB_SGEMM, 80, 4224, 4736, 4736);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&batch.operands[role], 2, 1 << 30, NULL);
+        tb_spread(&batch, role, 2, 1 << 30, NULL);
     CHECK(tb_scattered_readings(kernel, &batch, 165, 8) == 0, "of a batch");
 }
 
@@ -191,7 +191,8 @@ static const char *fastest_row(const tb_product *product)
     double least = HUGE_VAL;
     for (size_t i = 0; i < tb_catalog_size; i++) {
         if (strncmp(tb_catalog[i].name, "dgemm_mma", strlen("dgemm_mma")) != 0 ||
-            !tb_kernel_takes(&tb_catalog[i], &product->a) || !tb_kernel_takes(&tb_catalog[i], &product->b))
+            !tb_kernel_takes(&tb_catalog[i], product, TB_A) ||
+            !tb_kernel_takes(&tb_catalog[i], product, TB_B))
             continue;
         const double clocks = tb_prepare(&tb_catalog[i], product, h200).clocks;
         if (clocks <= least) {

@@ -2,7 +2,7 @@
  * forced, and the plan in words. decide() is a pure function, so the table is the whole behaviour.
  */
 #include "dispatch/plan.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
 #include "tests/unit/products.h"
@@ -357,7 +357,7 @@ static void batches_go_as_one_or_one_by_one(void)
         facts.scattered = batch->scattered;
         facts.accuracy = TB_ACCURACY_FP32;
         for (tb_role role = TB_A; role < TB_ROLES; role++)
-            tb_spread(&product.operands[role], batch->members, n * n, NULL);
+            tb_spread(&product, role, batch->members, n * n, NULL);
         const tb_plan plan = tb_decide(&product, &facts);
         CHECK((int)plan.route == batch->route && plan.separately == batch->separately,
               "%lld products of %lld in memory %d: %s%s", (long long)batch->members, (long long)n,
@@ -370,7 +370,7 @@ static void batches_go_as_one_or_one_by_one(void)
     tb_product product = product_of(&row);
     const tb_plan one = tb_decide(&product, &facts);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&product.operands[role], 50, 300 * 300, NULL);
+        tb_spread(&product, role, 50, 300 * 300, NULL);
     const tb_plan all = tb_decide(&product, &facts);
     CHECK(all.route == TB_ROUTE_HOST && fabs(all.host_seconds / one.host_seconds - 50) < 1e-9,
           "50 products take %g s, one %g", all.host_seconds, one.host_seconds);

@@ -4,7 +4,7 @@
 #include "dispatch/plan.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 enum { OPEN, OTHER, DEVICES };
 
@@ -88,7 +88,7 @@ static void batches_of_other_contexts_go_one_by_one(void)
     const row row = row_on_device(SIDE, SIDE, SIDE);
     tb_product batch = product_of(&row);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&batch.operands[role], MEMBERS, SIDE * SIDE, NULL);
+        tb_spread(&batch, role, MEMBERS, SIDE * SIDE, NULL);
     tb_facts facts = facts_of(&row);
     facts.accuracy = TB_ACCURACY_FP32;
     CHECK(!tb_decide(&batch, &facts).separately, "a batch on the device is not one launch");

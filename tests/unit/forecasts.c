@@ -8,7 +8,7 @@
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/schedule_simt.h"
 #include "tests/check.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 #include <math.h>
 
@@ -68,7 +68,7 @@ static tb_product product_of(const tb_kernel *kernel, int number, bool embedded)
     tb_product product = tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, m, n, k, 1,
                                  (void *)(intptr_t)PAGES, ld, (void *)(intptr_t)(2 * PAGES), ld, 0,
                                  (void *)(intptr_t)(3 * PAGES), ld);
-    product.a.embedded = embedded;
+    product.expanded[TB_A].embedded = embedded;
     return product;
 }
 
@@ -77,7 +77,7 @@ static tb_product batch_of_squares(int64_t n, int64_t count)
     void *matrices = (void *)(uintptr_t)PAGES;
     tb_product batch = tb_gemm(TB_SGEMM, false, false, n, n, n, 1, matrices, n, matrices, n, 0, matrices, n);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&batch.operands[role], count, n * n, NULL);
+        tb_spread(&batch, role, count, n * n, NULL);
     return batch;
 }
 
@@ -109,7 +109,7 @@ static tb_product product_of_tiles(const tb_kernel *kernel, double down, double 
     tb_product product = tb_gemm(kernel->element == TB_FP64 ? TB_DGEMM : TB_SGEMM, false, false, m, n, k, 1,
                                  matrices, ld, matrices, ld, 0, matrices, ld);
     for (tb_role role = TB_A; role < TB_ROLES && count > 1; role++)
-        tb_spread(&product.operands[role], count, ld * ld, NULL);
+        tb_spread(&product, role, count, ld * ld, NULL);
     return product;
 }
 

@@ -92,7 +92,7 @@ static bool is_of_blas(const tb_product *p)
 static void check_product(check_random *random, bool by_blas)
 {
     const tb_product p = draw_product(random);
-    const size_t bytes = tb_pitch(&p.c) * (size_t)p.n;
+    const size_t bytes = tb_pitch(&p.c.matrix) * (size_t)p.n;
     void *before = malloc(bytes);
     counting_host host = find_blas(p.routine, drawn(random));
     const bool has_blas = by_blas && host.blas->address;
@@ -131,7 +131,7 @@ static void an_alpha_of_zero_stores_zeros(check_random *random)
         p.operands[tb_is_triangle_left(&p) ? TB_A : TB_B].data = NULL;
         p.alpha = (tb_scalar){0, 0};
         for (int64_t j = 0; j < p.n; j++)
-            memset(tb_at(&p.c, 0, j), 0xff, tb_column_bytes(&p.c));
+            memset(tb_at(&p.c.matrix, 0, j), 0xff, tb_column_bytes(&p.c.matrix));
         tb_multiply(&p, &nobody);
         int64_t others = 0;
         for (int64_t j = 0; j < p.n; j++)

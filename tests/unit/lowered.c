@@ -31,14 +31,14 @@ static void set_part(void *at, tb_element real, int64_t part, double value)
         ((float *)at)[part] = (float)value;
 }
 
-static number get(const tb_operand *x, int64_t i, int64_t j)
+static number get(const tb_matrix *x, int64_t i, int64_t j)
 {
     const void *at = tb_at(x, i, j);
     const tb_element real = tb_real_of(x->element);
     return CMPLX(get_part(at, real, 0), tb_is_complex(x->element) ? get_part(at, real, 1) : 0);
 }
 
-static void set(const tb_operand *x, int64_t i, int64_t j, number value)
+static void set(const tb_matrix *x, int64_t i, int64_t j, number value)
 {
     void *at = tb_at(x, i, j);
     set_part(at, tb_real_of(x->element), 0, creal(value));
@@ -53,11 +53,12 @@ static number value_of(const tb_operand *x, int64_t i, int64_t j)
                   down = row + x->diagonal - column;
     number value;
     if (x->structure == TB_GENERAL) {
-        value = get(x, row, column);
+        value = get(&x->matrix, row, column);
         return x->conjugated ? conj(value) : value;
     }
     const bool mirrored = x->stored == TB_LOWER ? down < 0 : down > 0;
-    value = mirrored ? get(x, column - x->diagonal, row + x->diagonal) : get(x, row, column);
+    value =
+        mirrored ? get(&x->matrix, column - x->diagonal, row + x->diagonal) : get(&x->matrix, row, column);
     if (x->structure == TB_HERMITIAN)
         value = down == 0 ? creal(value) : mirrored ? conj(value) : value;
     return value;
@@ -80,7 +81,7 @@ static void fill(check_random *random, const tb_operand *x)
                 value = CMPLX(NAN, NAN);
             if (x->structure == TB_HERMITIAN && i == j)
                 value = CMPLX(creal(value), NAN);
-            set(x, i, j, value);
+            set(&x->matrix, i, j, value);
         }
 }
 
@@ -154,7 +155,7 @@ static void multiply(const tb_product *p)
     for (int64_t j = 0; j < p->n; j++) {
         const tb_range rows = tb_masked_rows(p, j);
         for (int64_t i = rows.first; i < rows.first + rows.count; i++)
-            set(&p->c, i, j, sum_of(p, i, j) + p->beta.re * get(&p->c, i, j));
+            set(&p->c.matrix, i, j, sum_of(p, i, j) + p->beta.re * get(&p->c.matrix, i, j));
     }
 }
 

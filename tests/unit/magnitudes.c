@@ -6,7 +6,7 @@
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
 #include "tests/unit/products.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/lowered.h"
 
 #include <string.h>
@@ -153,8 +153,8 @@ static void what_is_at_risk_is_of_all_members(void)
     const tb_product one = product_of_routine(TB_DGEMM, LARGE, LARGE, LARGE);
     tb_product batch = one;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        batch.operands[role].count = MEMBERS;
-        batch.operands[role].stride = (int64_t)LARGE * LARGE;
+        batch.batch.count = MEMBERS;
+        batch.batch.members[role].stride = (int64_t)LARGE * LARGE;
     }
     const tb_plan single = decide(&one, &chip, H), all = decide(&batch, &chip, H);
     CHECK(all.reason == TB_REASON_MAGNITUDES && all.device_seconds == MEMBERS * single.device_seconds &&

@@ -3,7 +3,7 @@
  */
 #include "tests/check.h"
 #include "tests/unit/products.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 enum { MOST = 9, PARTS = 20000 };
 
@@ -76,7 +76,7 @@ static tb_range random_range(check_random *random, int64_t extent)
 /* Where an element of op(X) lies. */
 static const void *element_of(const tb_operand *x, int64_t i, int64_t j)
 {
-    return x->transposed ? tb_at(x, j, i) : tb_at(x, i, j);
+    return x->transposed ? tb_at(&x->matrix, j, i) : tb_at(&x->matrix, i, j);
 }
 
 /* The part begins at row, column and step of the whole. */
@@ -86,7 +86,7 @@ static bool is_part(const tb_product *part, const tb_product *whole, int64_t row
     for (int64_t j = 0; j < part->n; j++)
         for (int64_t i = 0; i < part->m; i++) {
             if (belongs(part, i, j) != belongs(whole, i + row, j + column) ||
-                tb_at(&part->c, i, j) != tb_at(&whole->c, i + row, j + column))
+                tb_at(&part->c.matrix, i, j) != tb_at(&whole->c.matrix, i + row, j + column))
                 return false;
             for (int64_t l = 0; l < part->k; l++)
                 if (element_of(&part->a, i, l) != element_of(&whole->a, i + row, l + step) ||
@@ -174,10 +174,10 @@ static void a_batch_is_not_known_to_have_one_operand(void)
     static float a[PRODUCTS * N * K], c[PRODUCTS * N * N];
     tb_product batch = tb_gemm(TB_SGEMM, false, true, N, N, K, 1, a, N, a, N, 0, c, N);
     CHECK(tb_has_one_operand(&batch), "the first product by itself");
-    tb_spread(&batch.a, PRODUCTS, N * K, NULL);
-    tb_spread(&batch.c, PRODUCTS, N * N, NULL);
+    tb_spread(&batch, TB_A, PRODUCTS, N * K, NULL);
+    tb_spread(&batch, TB_C, PRODUCTS, N * N, NULL);
     for (int64_t stride = 0; stride <= N * K; stride += N * K) {
-        tb_spread(&batch.b, PRODUCTS, stride, NULL);
+        tb_spread(&batch, TB_B, PRODUCTS, stride, NULL);
         CHECK(!tb_has_one_operand(&batch), "B's matrices are %d apart", (int)stride);
     }
     const tb_product first = tb_member_of(&batch, 0);

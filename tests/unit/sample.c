@@ -60,7 +60,7 @@ static void fill(const tb_operand *x, check_random *random)
         for (int64_t i = 0; i < x->rows; i++) {
             const bool stored = x->structure == TB_GENERAL || (x->stored == TB_LOWER ? i >= j : i <= j),
                        is_real = x->structure == TB_HERMITIAN && i == j;
-            double *number = tb_at(x, i, j);
+            double *number = tb_at(&x->matrix, i, j);
             for (int part = 0; part < (is_real ? 1 : parts) && stored; part++)
                 number[part] = 1 + uniform(random);
         }
@@ -116,7 +116,7 @@ static void nothing_else_is_read(tb_routine routine, check_random *random)
         blocks[count++] = place(operand, at_end, check_between(random, 0, GAP_MOST), random);
         if (role == TB_C)
             for (int64_t j = 0; j < operand->columns; j++)
-                memset(tb_at(operand, 0, j), -1, tb_column_bytes(operand)); /* NaN */
+                memset(tb_at(&operand->matrix, 0, j), -1, tb_column_bytes(&operand->matrix)); /* NaN */
     }
     if (has_one_operand(routine)) {
         product.b.data = product.a.data;

@@ -5,7 +5,7 @@
 #include "kernels/forecast.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/simt.h"
-#include "words/batch.h"
+#include "words/members.h"
 #include "words/integers.h"
 #include "tests/check.h"
 #include "tests/clusters_h200.h"
@@ -185,7 +185,7 @@ static void a_product_is_dealt(const tb_kernel *kernel, const tb_product *given,
 {
     tb_product batch = *given;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        tb_spread(&batch.operands[role], batches, 0, NULL);
+        tb_spread(&batch, role, batches, 0, NULL);
     const tb_product *product = &batch;
     const bool aligned_along_k =
         product->a.transposed && !product->b.transposed && product->a.ld % 4 == 0 && product->b.ld % 4 == 0;

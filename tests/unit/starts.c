@@ -9,7 +9,7 @@
 #include "tests/sim/children.h"
 #include "tests/sim/device_sim.h"
 #include "tests/unit/products.h"
-#include "words/batch.h"
+#include "words/members.h"
 
 #include <sched.h>
 #include <time.h>
@@ -83,7 +83,7 @@ static tb_product product_of_program(const program *program)
     const int64_t n = program->extent;
     tb_product product = product_of_routine(program->routine, n, n, n);
     for (tb_role role = TB_A; role < TB_ROLES && program->members > 1; role++)
-        tb_spread(&product.operands[role], program->members, n * n, NULL);
+        tb_spread(&product, role, program->members, n * n, NULL);
     return product;
 }
 
