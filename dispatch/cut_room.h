@@ -1,6 +1,6 @@
-/* What the choices of tilings share. */
-#ifndef TB_CHOOSE_TILING_H
-#define TB_CHOOSE_TILING_H
+/* What all ways of cutting a product share. */
+#ifndef TB_CUT_ROOM_H
+#define TB_CUT_ROOM_H
 
 #include "dispatch/tiling.h"
 
@@ -16,11 +16,5 @@ int64_t tb_blocks_at_a_time(const tb_budget *budget);
 
 /* Whether there is room for it, the kernel's workspace included. */
 bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling);
-
-/* With everything on the device; false when that does not fit. */
-bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
-
-/* Of what happens in C's place; false when nothing fits. */
-bool tb_cut_in_place(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
 #endif
