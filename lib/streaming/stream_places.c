@@ -1,7 +1,7 @@
 /* Room on the device for a product's operands: a place for all of each, with what is there from earlier
  * calls, or rings of slabs and blocks.
  */
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "lib/streaming/stream_run.h"
 #include "words/integers.h"
 

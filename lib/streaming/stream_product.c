@@ -6,8 +6,8 @@
 
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
+#include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
-#include "lib/call/stream.h"
 #include "lib/streaming/stream_run.h"
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
@@ -19,7 +19,7 @@ static tb_status follow_program(tb_stream_run *run)
         !tb_is_on_device(&plan->places[TB_C]))
         return TB_OK;
     tb_stream *programs;
-    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &programs));
+    TB_TRY(tb_device.adopt_stream(&plan->place, run->programs_stream, &programs));
     tb_status status = tb_mark(run, &pipeline->ordered, programs);
     tb_device.destroy_stream(programs);
     TB_TRY(status);
@@ -182,7 +182,8 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
                          .kernel = region->kernel,
                          .tiling = tiling,
                          .side = region->side,
-                         .seen = region->seen};
+                         .seen = region->seen,
+                         .programs_stream = region->programs_stream};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);
