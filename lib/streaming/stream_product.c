@@ -8,7 +8,11 @@
 #include "words/integers.h"
 #include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
-#include "lib/streaming/stream_run.h"
+#include "lib/streaming/stream_compute.h"
+#include "lib/streaming/stream_exchange.h"
+#include "lib/streaming/stream_places.h"
+#include "lib/streaming/stream_return.h"
+#include "lib/streaming/stream_steps.h"
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
 static tb_status follow_program(tb_stream_run *run)
@@ -36,12 +40,6 @@ static tb_status stream_all(tb_stream_run *run)
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }
 
-/* Whether another device brings half of it. */
-static bool is_halved(const tb_stream_run *run, tb_role role)
-{
-    return tb_is_exchanging(run->side) && run->side->exchange->role == role;
-}
-
 /* Bytes that the host's threads copy on the way in, or look at, if they do so once. */
 static size_t slot_bytes_in(const tb_stream_run *run)
 {
@@ -49,7 +47,7 @@ static size_t slot_bytes_in(const tb_stream_run *run)
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const bool by_slots = run->plan->places[role].memory == TB_MEMORY_HOST || run->operands[role].cached;
         if (by_slots && tb_place_of(run, role) == role && (role != TB_C || !tb_is_zero(run->product->beta)))
-            bytes += (size_t)tb_bytes_read(&run->product->operands[role]) / (is_halved(run, role) ? 2 : 1);
+            bytes += (size_t)tb_bytes_read(&run->product->operands[role]) / (tb_is_halved(run, role) ? 2 : 1);
     }
     return bytes;
 }
