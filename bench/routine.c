@@ -24,8 +24,7 @@ const char *bench_routine_names(void)
 const bench_routine *bench_find_any_routine(const char *name)
 {
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
-        if (strcmp(tb_routine_rows[routine].name, name) == 0 &&
-            !tb_is_batch_class(tb_routine_rows[routine].class))
+        if (strcmp(tb_routine_rows[routine].name, name) == 0 && !tb_class_of(routine)->is_batch)
             return &tb_routine_rows[routine];
     return NULL;
 }
@@ -39,35 +38,28 @@ tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool
                             int64_t n, int64_t k, void *a, void *b, void *c)
 {
     const tb_routine name = (tb_routine)(routine - tb_routine_rows);
-    const bool left = !transpose_b;
-    const int64_t order = left ? m : n;
-    tb_product product;
-    switch (routine->class) {
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_HERK:
-        return tb_rank_k(name, TB_LOWER, transpose_a, n, k, 1, a, transpose_a ? k : n, 0, c, n);
-    case TB_CLASS_RANK_2K:
-    case TB_CLASS_HER2K:
-        return tb_rank_2k(name, TB_LOWER, transpose_a, n, k, 1, a, transpose_a ? k : n, b,
-                          transpose_a ? k : n, 0, c, n);
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        return tb_symm(name, left, TB_LOWER, m, n, 1, a, order, b, m, 0, c, m);
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
-        product = tb_triangular(tb_in_place_of_routine(name), routine->element, left, TB_LOWER, transpose_a,
-                                false, false, m, n, (tb_scalar){1, 0}, a, order, c, m);
-        product.routine = name;
-        return product;
-    case TB_CLASS_TRIANGLE:
-        product = tb_gemm(name, transpose_a, transpose_b, n, n, k, 1, a, transpose_a ? k : n, b,
-                          transpose_b ? n : k, 0, c, n);
-        product.mask = TB_LOWER;
-        return product;
-    default:
-        return tb_gemm(name, transpose_a, transpose_b, m, n, k, 1, a, transpose_a ? k : m, b,
-                       transpose_b ? n : k, 0, c, m);
-    }
+    const tb_class_row *class = &tb_class_rows[routine->class];
+    const bool in_place = class->in_place != TB_OUT_OF_PLACE, has_side = class->is_symmetric || in_place,
+               left = !transpose_b;
+    const int64_t rows = class->updates ? n : m;
+    const int64_t ldb = class->has_two_terms ? (transpose_a ? k : n) : transpose_b ? n : k;
+    return tb_product_of(&(tb_arguments){.routine = name,
+                                         .right = !left,
+                                         .triangle = TB_LOWER,
+                                         .operation_a.transposed = transpose_a,
+                                         .operation_b.transposed = transpose_b,
+                                         .m = m,
+                                         .n = n,
+                                         .k = k,
+                                         .alpha = {1, 0},
+                                         .a = a,
+                                         .lda = has_side      ? (left ? m : n)
+                                                : transpose_a ? k
+                                                              : rows,
+                                         .b = b,
+                                         .ldb = has_side ? m : ldb,
+                                         .c = c,
+                                         .ldc = rows});
 }
 
 void bench_fill_random(tb_element element, void *matrix, size_t count)
@@ -108,7 +100,7 @@ double bench_flop(const tb_product *product)
 
 bool bench_has_operand(const bench_routine *routine, tb_role role)
 {
-    return role != TB_B || (routine->class != TB_CLASS_RANK_K && routine->class != TB_CLASS_HERK);
+    return role != TB_B || !tb_class_rows[routine->class].has_one_operand;
 }
 
 size_t bench_bytes_in(const bench_routine *routine, const tb_product *product)

@@ -7,7 +7,7 @@
 #ifndef BENCH_ROUTINE_H
 #define BENCH_ROUTINE_H
 
-#include "words/product.h"
+#include "words/arguments.h"
 
 /* A row of tb_routine_rows. */
 typedef tb_routine_row bench_routine;

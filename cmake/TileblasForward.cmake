@@ -1,6 +1,6 @@
 # Turns lists of names (compat/forward/*.list) into trampolines and into the exported names of a library.
 
-# The names of the files, without comments. CMake runs again when a file changes.
+# The names of the files, without comments and without those that are taken over. CMake runs again when a file changes.
 function(tileblas_read_names result)
     set(all "")
     foreach(file IN LISTS ARGN)
@@ -9,6 +9,7 @@ function(tileblas_read_names result)
         set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
                      ${PROJECT_SOURCE_DIR}/${file})
     endforeach()
+    list(REMOVE_ITEM all ${TILEBLAS_SPELLINGS})
     set(${result} ${all} PARENT_SCOPE)
 endfunction()
 
@@ -35,10 +36,13 @@ function(tileblas_add_forward target)
     set_source_files_properties(${sources}/trampolines.S PROPERTIES OBJECT_DEPENDS ${folder}/tb_forwarded.inc)
 endfunction()
 
-# tileblas_write_map(result name map file...)
-# A map file in the build folder: the map's names and those of the files. Its path goes to result.
-function(tileblas_write_map result name map)
+# tileblas_write_map(result name file...)
+# A map file in the build folder: the names of compat/tileblas.map, those that are taken over, and those of the files. Its path goes to
+# result.
+function(tileblas_write_map result name)
+    set(map compat/tileblas.map)
     tileblas_read_names(names ${ARGN})
+    list(PREPEND names ${TILEBLAS_SPELLINGS})
     list(TRANSFORM names PREPEND "    ")
     list(TRANSFORM names APPEND "\;")
     list(JOIN names "\n" names)

@@ -4,6 +4,7 @@
 #include "compat/definitions.h"
 #include "compat/host_calls.h"
 #include "dispatch/plan.h"
+#include "words/arguments.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -111,28 +112,30 @@ static double value_of(const probe *probe, tb_element element)
 }
 
 /* C := 0 A B + beta C, or alpha C times a triangle of zeros with a diagonal of ones, with about as many multiply-adds. C is one
- * row, and one element where the routine lets k be chosen: of SYMM, HEMM, TRMM and TRSM k is n. */
+ * row, and one element where the routine lets k be chosen: where A is square k is n. */
 static tb_product make_probe(tb_routine routine, double volume, void *c)
 {
     static double zeros[LARGEST_PROBE];
-    const tb_routine_row *row = &tb_routine_rows[routine];
-    const int64_t elements = (int64_t)fmax(1, tb_is_complex(row->element) ? volume / 4 : volume);
-    const int64_t n = (int64_t)sqrt((double)elements), ldc = PROBE_STEP / (int64_t)tb_bytes_of(row->element);
-    switch (row->class) {
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        return tb_symm(routine, false, TB_LOWER, 1, n, 0, zeros, n, zeros, 1, TB_PROBE_BETA, c, ldc);
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
-        return tb_triangular(TB_MULTIPLIES, row->element, false, TB_LOWER, false, false, true, 1, n,
-                             (tb_scalar){TB_PROBE_BETA, 0}, zeros, n, c, ldc);
-    case TB_CLASS_RANK_2K:
-    case TB_CLASS_HER2K:
-        return tb_rank_2k(routine, TB_LOWER, false, 1, elements, 0, zeros, 1, zeros, 1, TB_PROBE_BETA, c, 1);
-    default:
-        return tb_gemm(routine, false, false, 1, 1, elements, 0, zeros, 1, zeros, elements, TB_PROBE_BETA, c,
-                       1);
-    }
+    const tb_class_row *class = tb_class_of(routine);
+    const tb_element element = tb_routine_rows[routine].element;
+    const bool in_place = class->in_place != TB_OUT_OF_PLACE, is_square = class->is_symmetric || in_place;
+    const int64_t elements = (int64_t)fmax(1, tb_is_complex(element) ? volume / 4 : volume);
+    const int64_t n = is_square ? (int64_t)sqrt((double)elements) : 1;
+    return tb_product_of(&(tb_arguments){.routine = routine,
+                                         .right = true,
+                                         .triangle = TB_LOWER,
+                                         .unit_diagonal = true,
+                                         .m = 1,
+                                         .n = n,
+                                         .k = elements,
+                                         .alpha = {in_place ? TB_PROBE_BETA : 0, 0},
+                                         .a = zeros,
+                                         .lda = n,
+                                         .b = zeros,
+                                         .ldb = is_square || class->has_two_terms ? 1 : elements,
+                                         .beta = {TB_PROBE_BETA, 0},
+                                         .c = c,
+                                         .ldc = is_square ? PROBE_STEP / (int64_t)tb_bytes_of(element) : 1});
 }
 
 /* The first element of C is 1, and others are 0. No argument is irregular, nothing trivial enough for a

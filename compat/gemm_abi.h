@@ -35,20 +35,20 @@ static void call_fortran(void *address, const tb_product *p)
 
 #define GIVEN(read, number)                                                                                  \
     {                                                                                                        \
-        TB_ROUTINE_, read(m), read(n), read(k), number(alpha), a, read(lda), b, read(ldb), number(beta), c,  \
-            read(ldc)                                                                                        \
+        .routine = TB_ROUTINE_, .m = read(m), .n = read(n), .k = read(k), .alpha = number(alpha), .a = a,    \
+        .lda = read(lda), .b = b, .ldb = read(ldb), .beta = number(beta), .c = c, .ldc = read(ldc)           \
     }
 
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
-    return tb_gemm_of_cblas(layout, transpose_a, transpose_b, &given, product);
+    return tb_read_cblas(layout, (int[]){transpose_a, transpose_b}, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
-    return tb_gemm_of_fortran(*transpose_a, *transpose_b, &given, product);
+    return tb_read_fortran((char[]){*transpose_a, *transpose_b}, &given, product);
 }
 
 #include "compat/stamp.h"

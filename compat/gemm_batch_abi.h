@@ -64,9 +64,10 @@ TB_INLINED int64_t integer_in(const tb_host_blas *host, const void *array, int64
 
 #define GIVEN                                                                                                \
     {                                                                                                        \
-        TB_ROUTINE_, OF_GROUP(m), OF_GROUP(n), OF_GROUP(k), NUMBER_OF_GROUP(alpha), ADDRESSES_OF_GROUP(a),   \
-            OF_GROUP(lda), ADDRESSES_OF_GROUP(b), OF_GROUP(ldb), NUMBER_OF_GROUP(beta),                      \
-            ADDRESSES_OF_GROUP(c), OF_GROUP(ldc)                                                             \
+        .routine = TB_ROUTINE_, .m = OF_GROUP(m), .n = OF_GROUP(n), .k = OF_GROUP(k),                        \
+        .alpha = NUMBER_OF_GROUP(alpha), .a = ADDRESSES_OF_GROUP(a), .lda = OF_GROUP(lda),                   \
+        .b = ADDRESSES_OF_GROUP(b), .ldb = OF_GROUP(ldb), .beta = NUMBER_OF_GROUP(beta),                     \
+        .c = ADDRESSES_OF_GROUP(c), .ldc = OF_GROUP(ldc)                                                     \
     }
 static const int64_t no_strides[TB_ROLES];
 
@@ -77,7 +78,8 @@ TB_INLINED int group_of_cblas(tb_product *product, const tb_host_blas *host, int
     (void)group_count;
     const int64_t size = OF_GROUP(group_size);
     const tb_arguments given = GIVEN;
-    const int number = tb_gemm_of_cblas(layout, transpose_a[group], transpose_b[group], &given, product);
+    const int number =
+        tb_read_cblas(layout, (int[]){transpose_a[group], transpose_b[group]}, &given, product);
     return number != 0 ? number : size < 0 ? TB_ARGUMENT_GROUP_SIZE : 0;
 }
 
@@ -87,7 +89,7 @@ TB_INLINED int group_of_fortran(tb_product *product, const tb_host_blas *host, i
     (void)group_count;
     const int64_t size = OF_GROUP(group_size);
     const tb_arguments given = GIVEN;
-    const int number = tb_gemm_of_fortran(transpose_a[group], transpose_b[group], &given, product);
+    const int number = tb_read_fortran((char[]){transpose_a[group], transpose_b[group]}, &given, product);
     return number != 0 ? number : size < 0 ? TB_ARGUMENT_GROUP_SIZE - 1 : 0;
 }
 

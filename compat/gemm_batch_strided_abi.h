@@ -44,8 +44,8 @@ static void call_fortran(void *address, const tb_product *p)
 
 #define GIVEN(read, number)                                                                                  \
     {                                                                                                        \
-        TB_ROUTINE_, read(m), read(n), read(k), number(alpha), a, read(lda), b, read(ldb), number(beta), c,  \
-            read(ldc)                                                                                        \
+        .routine = TB_ROUTINE_, .m = read(m), .n = read(n), .k = read(k), .alpha = number(alpha), .a = a,    \
+        .lda = read(lda), .b = b, .ldb = read(ldb), .beta = number(beta), .c = c, .ldc = read(ldc)           \
     }
 
 /* One of the products, and how far apart they are. */
@@ -57,7 +57,7 @@ TB_INLINED int batch_of_cblas(tb_product *product, int64_t strides[TB_ROLES], co
     strides[TB_A] = OF_CBLAS(exchanged ? stride_b : stride_a);
     strides[TB_B] = OF_CBLAS(exchanged ? stride_a : stride_b);
     strides[TB_C] = OF_CBLAS(stride_c);
-    const int number = tb_gemm_of_cblas(layout, transpose_a, transpose_b, &given, product);
+    const int number = tb_read_cblas(layout, (int[]){transpose_a, transpose_b}, &given, product);
     return number != 0 ? number : OF_CBLAS(size) < 0 ? TB_ARGUMENT_BATCH_SIZE : 0;
 }
 
@@ -68,7 +68,7 @@ TB_INLINED int batch_of_fortran(tb_product *product, int64_t strides[TB_ROLES], 
     strides[TB_A] = OF_FORTRAN(stride_a);
     strides[TB_B] = OF_FORTRAN(stride_b);
     strides[TB_C] = OF_FORTRAN(stride_c);
-    const int number = tb_gemm_of_fortran(*transpose_a, *transpose_b, &given, product);
+    const int number = tb_read_fortran((char[]){*transpose_a, *transpose_b}, &given, product);
     return number != 0 ? number : OF_FORTRAN(size) < 0 ? TB_ARGUMENT_BATCH_SIZE - 1 : 0;
 }
 

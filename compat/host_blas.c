@@ -44,7 +44,7 @@ static bool is_of_batch(const tb_product *product)
     const tb_product one = tb_member_of(product, 0);
     const bool is_uneven = product->a.uneven || product->b.uneven || product->c.uneven;
     return tb_is_batch(product) && is_of_gemm(&one) &&
-           (!is_uneven || tb_routine_rows[product->routine].class == TB_CLASS_GEMM_BATCH);
+           (!is_uneven || !tb_class_of(product->routine)->is_strided);
 }
 
 /* Of a symmetric or triangular operand. */
@@ -59,53 +59,21 @@ static bool is_of_routine(const tb_product *product)
     const bool square = product->m == product->n && product->diagonal == 0 && product->mask != TB_FULL;
     /* Or triangular; that of a product in C's place may be read in ways that no routine has. */
     const tb_operand *structured = tb_is_symmetric_left(product) ? &product->a : &product->b;
-    switch (tb_routine_rows[product->routine].class) {
-    case TB_CLASS_GEMM:
-        return is_of_gemm(product);
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_HERK:
-        return square && tb_has_one_operand(product);
-    case TB_CLASS_RANK_2K:
-    case TB_CLASS_HER2K:
-        return square && product->terms == 2;
-    case TB_CLASS_TRIANGLE:
-        return square;
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        return is_whole(structured) && structured->rows == product->k;
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
+    const tb_class_row *class = tb_class_of(product->routine);
+    if (class->in_place != TB_OUT_OF_PLACE)
         return product->in_place != TB_OUT_OF_PLACE && is_whole(structured) &&
                structured->rows == product->k && (structured->transposed || !structured->conjugated);
-    case TB_CLASS_GEMM_BATCH:
-    case TB_CLASS_GEMM_BATCH_STRIDED:
-        return is_of_batch(product);
-    case TB_CLASSES:
-        break;
-    }
-    return false;
+    if (class->is_symmetric)
+        return is_whole(structured) && structured->rows == product->k;
+    if (class->updates)
+        return square && (!class->has_one_operand || tb_has_one_operand(product)) &&
+               (!class->has_two_terms || product->terms == 2);
+    return class->is_batch ? is_of_batch(product) : is_of_gemm(product);
 }
 
 static tb_routine gemm_of(tb_routine routine)
 {
     return tb_gemm_routine(tb_routine_rows[routine].element);
-}
-
-/* Whether GEMM computes blocks of what the routine does, so that it can stand in for it. */
-static bool is_served_by_gemm(tb_routine routine)
-{
-    switch (tb_routine_rows[routine].class) {
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_HERK:
-    case TB_CLASS_RANK_2K:
-    case TB_CLASS_HER2K:
-    case TB_CLASS_TRIANGLE:
-    case TB_CLASS_GEMM_BATCH:
-    case TB_CLASS_GEMM_BATCH_STRIDED:
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
@@ -160,7 +128,7 @@ static host_table first_hosts;
     {{.base.called_as = #symbol, .spelling = TB_SPELLING_##symbol, .integer_bits = 32},                      \
      {.base.called_as = #symbol, .spelling = TB_SPELLING_##symbol, .integer_bits = 64}},
 static const tb_host_blas no_host[TB_SPELLING_COUNT][2] = {
-#define TB_ROUTINE(NAME, name, class, element) TB_SPELLINGS_OF(NO_HOST, NO_HOST, NAME, name)
+#define TB_ROUTINE(NAME, name, CLASS, element) TB_SPELLINGS_OF(NO_HOST, NO_HOST, NAME, name)
 #include "words/routines.def"
 #undef TB_ROUTINE
 };
@@ -255,7 +223,7 @@ static tb_host_blas search_everywhere(tb_spelling spelling, const void *call_sit
         if (reached.is_foreign)
             return reached;
     }
-    if (is_served_by_gemm(tb_spelling_rows[spelling].routine)) {
+    if (tb_class_of(tb_spelling_rows[spelling].routine)->is_served_by_gemm) {
         const tb_spelling of_gemm = spelling_of_gemm(spelling);
         gemm = tb_search_host(of_gemm, call_site, find_origin(of_gemm, call_site), NULL, &lacks_gemm);
     }

@@ -12,7 +12,7 @@ typedef struct tb_host_calls {
     tb_host_call *cblas, *fortran;
 } tb_host_calls;
 
-#define TB_ROUTINE(NAME, name, class, element) extern const tb_host_calls tb_##name##_calls;
+#define TB_ROUTINE(NAME, name, CLASS, element) extern const tb_host_calls tb_##name##_calls;
 #include "words/routines.def"
 #undef TB_ROUTINE
 
@@ -20,7 +20,7 @@ static inline void tb_call_routine(tb_routine routine, bool is_cblas, void *addr
                                    const tb_product *product)
 {
     static const tb_host_calls *const rows[TB_ROUTINES] = {
-#define TB_ROUTINE(NAME, name, class, element) [TB_##NAME] = &tb_##name##_calls,
+#define TB_ROUTINE(NAME, name, CLASS, element) [TB_##NAME] = &tb_##name##_calls,
 #include "words/routines.def"
 #undef TB_ROUTINE
     };

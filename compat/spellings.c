@@ -4,7 +4,7 @@
 #define FORTRAN(ROUTINE, symbol, bits) {#symbol, TB_##ROUTINE, false, bits},
 
 const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT] = {
-#define TB_ROUTINE(NAME, name, class, element) TB_SPELLINGS_OF(CBLAS, FORTRAN, NAME, name)
+#define TB_ROUTINE(NAME, name, CLASS, element) TB_SPELLINGS_OF(CBLAS, FORTRAN, NAME, name)
 #include "words/routines.def"
 #undef TB_ROUTINE
 };

@@ -40,7 +40,7 @@
 
 #define TB_SPELLING(ROUTINE, symbol, bits) TB_SPELLING_##symbol,
 typedef enum tb_spelling {
-#define TB_ROUTINE(NAME, name, class, element) TB_SPELLINGS_OF(TB_SPELLING, TB_SPELLING, NAME, name)
+#define TB_ROUTINE(NAME, name, CLASS, element) TB_SPELLINGS_OF(TB_SPELLING, TB_SPELLING, NAME, name)
 #include "words/routines.def"
 #undef TB_ROUTINE
     TB_SPELLING_COUNT,

@@ -58,13 +58,13 @@ static void call_fortran(void *address, const tb_product *p)
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
-    return tb_symm_of_cblas(layout, side, triangle, &given, product);
+    return tb_read_cblas(layout, (int[]){side, triangle}, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
-    return tb_symm_of_fortran(*side, *triangle, &given, product);
+    return tb_read_fortran((char[]){*side, *triangle}, &given, product);
 }
 
 #include "compat/stamp.h"

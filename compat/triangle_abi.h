@@ -42,13 +42,13 @@ static void call_fortran(void *address, const tb_product *p)
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
-    return tb_triangle_of_cblas(layout, triangle, transpose_a, transpose_b, &given, product);
+    return tb_read_cblas(layout, (int[]){triangle, transpose_a, transpose_b}, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN);
-    return tb_triangle_of_fortran(*triangle, *transpose_a, *transpose_b, &given, product);
+    return tb_read_fortran((char[]){*triangle, *transpose_a, *transpose_b}, &given, product);
 }
 
 #include "compat/stamp.h"

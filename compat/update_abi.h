@@ -2,7 +2,6 @@
  *
  *   OF_B(...)                                what belongs to B; nothing where the routine has none
  *   OPERANDS                                 as stamp.h wants them
- *   update_of_cblas, update_of_fortran       make a product of a call (arguments.h)
  *
  * Scalars of HERK are real: REAL_SCALARS; so is beta of HER2K: REAL_BETA.
  */
@@ -49,13 +48,13 @@ static void call_fortran(void *address, const tb_product *p)
 TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS, BETA_OF_CBLAS);
-    return update_of_cblas(layout, triangle, transpose, &given, product);
+    return tb_read_cblas(layout, (int[]){triangle, transpose}, &given, product);
 }
 
 TB_INLINED int canonicalize_fortran(tb_product *product, const tb_host_blas *host, FORTRAN_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_FORTRAN, NUMBER_OF_FORTRAN, BETA_OF_FORTRAN);
-    return update_of_fortran(*triangle, *transpose, &given, product);
+    return tb_read_fortran((char[]){*triangle, *transpose}, &given, product);
 }
 
 #include "compat/stamp.h"

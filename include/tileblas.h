@@ -56,11 +56,11 @@ typedef struct tileblas_reason_count {
     unsigned long long calls;
 } tileblas_reason_count;
 
-/* Routines that are taken over, each with its share of all of the above. There will be more in later versions. */
-#define TILEBLAS_ROUTINE_COUNT 46
+/* Routines that are taken over, each with its share of all of the above. */
+#define TILEBLAS_ROUTINE_MAXIMUM 128
 
 typedef struct tileblas_routine_statistics {
-    const char *routine; /* "sgemm", "dgemm" */
+    const char *routine; /* "sgemm", "dgemm"; NULL behind the last */
     tileblas_route_statistics host, resident, streamed;
 } tileblas_routine_statistics;
 
@@ -70,7 +70,7 @@ typedef struct tileblas_statistics {
     tileblas_route_statistics streamed; /* operands copied to the device and back */
     tileblas_shape_statistics shapes[TILEBLAS_SHAPE_COUNT];
     tileblas_reason_count host_reasons[TILEBLAS_REASON_MAXIMUM]; /* why calls went to the host */
-    tileblas_routine_statistics routines[TILEBLAS_ROUTINE_COUNT];
+    tileblas_routine_statistics routines[TILEBLAS_ROUTINE_MAXIMUM];
 } tileblas_statistics;
 
 /* size is sizeof(tileblas_statistics) as the caller was compiled; later versions have more members. Those

@@ -276,7 +276,7 @@ int tool_explain(int argc, char **argv)
                           sizes);
     if (!read_sizes(argv + optind, &problem))
         return tool_usage("explain", "sizes are whole numbers, and C has elements");
-    if (problem_class(&problem) == TB_CLASS_GEMM && problem.triangle != TB_FULL)
+    if (!problem_has_triangle(&problem) && !problem_has_side(&problem) && problem.triangle != TB_FULL)
         return tool_usage("explain", "%s has no --uplo", routine);
     if (!problem_is_in_place(&problem) && problem.has_diagonal)
         return tool_usage("explain", "%s has no --diag", routine);

@@ -314,7 +314,7 @@ static int print_json(const question *question, const answer *answer, const kern
         tb_json_text(&json, "diag", product->a.unit_diagonal || product->b.unit_diagonal ? "U" : "N");
     tb_json_text(&json, "transa", operation_of(&product->a));
     tb_json_text(&json, "transb", operation_of(&product->b));
-    if (tb_is_batch_class(tb_routine_rows[product->routine].class))
+    if (tb_class_of(product->routine)->is_batch)
         tb_json_integer(&json, "products", tb_members_of(product));
     tb_json_integer(&json, "m", product->m);
     tb_json_integer(&json, "n", product->n);
@@ -365,7 +365,7 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_open(&json, "choice", '{');
     tb_json_text(&json, "route", tb_route_text(plan->route));
     tb_json_text(&json, "kernel", plan->kernel ? plan->kernel->name : NULL);
-    if (tb_is_batch_class(tb_routine_rows[product->routine].class))
+    if (tb_class_of(product->routine)->is_batch)
         tb_json_boolean(&json, "separately", plan->separately);
     tb_json_text(&json, "reason", tb_reason_text(plan->reason));
     tb_json_text(&json, "text", text);

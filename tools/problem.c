@@ -1,6 +1,7 @@
 #include "tools/problem.h"
 
 #include "words/batch.h"
+#include "words/arguments.h"
 
 #include <stdint.h>
 
@@ -9,81 +10,60 @@
 
 bool problem_is_batch(const problem *problem)
 {
-    return tb_is_batch_class(tb_routine_rows[problem->routine].class);
+    return tb_class_of(problem->routine)->is_batch;
 }
 
-tb_routine_class problem_class(const problem *problem)
+static const tb_class_row *class_of(const problem *problem)
 {
-    return problem_is_batch(problem) ? TB_CLASS_GEMM : tb_routine_rows[problem->routine].class;
-}
-
-static bool is_symmetric(const problem *problem)
-{
-    return problem_class(problem) == TB_CLASS_SYMM || problem_class(problem) == TB_CLASS_HEMM;
+    return tb_class_of(problem->routine);
 }
 
 bool problem_has_one_operand(const problem *problem)
 {
-    return problem_class(problem) == TB_CLASS_RANK_K || problem_class(problem) == TB_CLASS_HERK;
-}
-
-static bool is_two_term(const problem *problem)
-{
-    return problem_class(problem) == TB_CLASS_RANK_2K || problem_class(problem) == TB_CLASS_HER2K;
+    return class_of(problem)->has_one_operand;
 }
 
 bool problem_is_in_place(const problem *problem)
 {
-    return tb_in_place_of_routine(problem->routine) != TB_OUT_OF_PLACE;
+    return class_of(problem)->in_place != TB_OUT_OF_PLACE;
 }
 
 /* A is square, and on one side of a matrix of C's size. */
 bool problem_has_side(const problem *problem)
 {
-    return is_symmetric(problem) || problem_is_in_place(problem);
+    return class_of(problem)->is_symmetric || problem_is_in_place(problem);
 }
 
 /* Of C, all of which is of n rows and columns. */
 bool problem_has_triangle(const problem *problem)
 {
-    return problem_class(problem) != TB_CLASS_GEMM && !problem_has_side(problem);
-}
-
-static tb_product make_triangular(const problem *s, tb_triangle triangle)
-{
-    const int64_t least = s->m > 1 ? s->m : 1;
-    tb_product product = tb_triangular(
-        tb_in_place_of_routine(s->routine), tb_routine_rows[s->routine].element, !s->right, triangle,
-        s->transpose_a, s->conjugate_a, s->unit_diagonal, s->m, s->n, (tb_scalar){s->alpha, 0},
-        SOME_ADDRESS(TB_A), s->lda, SOME_ADDRESS(TB_C), s->ldb > 0 ? s->ldb : least);
-    product.routine = s->routine;
-    return product;
+    return class_of(problem)->updates;
 }
 
 tb_product problem_product(const problem *s)
 {
-    const tb_triangle triangle = s->triangle == TB_FULL ? TB_LOWER : s->triangle;
-    if (problem_is_in_place(s))
-        return make_triangular(s, triangle);
-    if (is_two_term(s))
-        return tb_rank_2k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
-                          s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    if (problem_has_one_operand(s))
-        return tb_rank_k(s->routine, triangle, s->transpose_a, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
-                         s->lda, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    if (is_symmetric(s))
-        return tb_symm(s->routine, !s->right, triangle, s->m, s->n, s->alpha, SOME_ADDRESS(TB_A), s->lda,
-                       SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    tb_product product =
-        tb_gemm(s->routine, s->transpose_a, s->transpose_b, s->m, s->n, s->k, s->alpha, SOME_ADDRESS(TB_A),
-                s->lda, SOME_ADDRESS(TB_B), s->ldb, s->beta, SOME_ADDRESS(TB_C), s->ldc);
-    if (problem_has_triangle(s))
-        product.mask = triangle;
-    if (tb_is_complex(tb_element_of(&product))) {
-        product.a.conjugated = s->conjugate_a;
-        product.b.conjugated = s->conjugate_b;
-    }
-    return product;
+    const bool is_complex = tb_is_complex(tb_routine_rows[s->routine].element),
+               in_place = problem_is_in_place(s);
+    const int64_t least = s->m > 1 ? s->m : 1;
+    return tb_product_of(&(tb_arguments){.routine = s->routine,
+                                         .right = s->right,
+                                         .triangle = s->triangle == TB_FULL ? TB_LOWER : s->triangle,
+                                         .operation_a = {s->transpose_a, s->conjugate_a && is_complex},
+                                         .operation_b = {s->transpose_b, s->conjugate_b && is_complex},
+                                         .unit_diagonal = s->unit_diagonal,
+                                         .m = s->m,
+                                         .n = s->n,
+                                         .k = s->k,
+                                         .alpha = {s->alpha, 0},
+                                         .a = SOME_ADDRESS(TB_A),
+                                         .lda = s->lda,
+                                         .b = SOME_ADDRESS(TB_B),
+                                         .ldb = s->ldb,
+                                         .beta = {s->beta, 0},
+                                         .c = SOME_ADDRESS(TB_C),
+                                         .ldc = !in_place    ? s->ldc
+                                                : s->ldb > 0 ? s->ldb
+                                                             : least});
 }
 
 /* A leading dimension that was not given is the least that there can be. */

@@ -19,9 +19,6 @@ typedef struct problem {
 
 bool problem_is_batch(const problem *problem);
 
-/* That of one of its products, if it is a batch. */
-tb_routine_class problem_class(const problem *problem);
-
 /* A is square, and on one side of a matrix of C's size. */
 bool problem_has_side(const problem *problem);
 

@@ -33,13 +33,6 @@ static inline bool tb_is_one(tb_scalar scalar)
     return scalar.re == 1 && scalar.im == 0;
 }
 
-/* What becomes of C where there is no third matrix. */
-typedef enum tb_in_place {
-    TB_OUT_OF_PLACE,
-    TB_MULTIPLIES, /* TRMM */
-    TB_SOLVES,     /* TRSM */
-} tb_in_place;
-
 typedef struct tb_product {
     tb_routine routine; /* that was called */
     int64_t m, n, k;
@@ -129,8 +122,7 @@ static inline void tb_stored_ranges(const tb_product *product, tb_role role, tb_
 /* Whether C is Hermitian: its triangle's diagonal comes back real. */
 static inline bool tb_is_hermitian_routine(tb_routine routine)
 {
-    const tb_routine_class class = tb_routine_rows[routine].class;
-    return class == TB_CLASS_HERK || class == TB_CLASS_HER2K;
+    return tb_class_of(routine)->is_hermitian && tb_class_of(routine)->updates;
 }
 
 /* C = alpha * op(A) * op(B)' + alpha * op(B) * op(A)' + beta * C in a triangle, the arguments in the order of SYR2K,
@@ -172,8 +164,7 @@ static inline tb_product tb_symm(tb_routine routine, bool left, tb_triangle stor
     tb_product product = left ? tb_gemm(routine, false, false, m, n, m, alpha, a, lda, b, ldb, beta, c, ldc)
                               : tb_gemm(routine, false, false, m, n, n, alpha, b, ldb, a, lda, beta, c, ldc);
     tb_operand *symmetric = left ? &product.a : &product.b;
-    const bool hermitian = tb_routine_rows[routine].class == TB_CLASS_HEMM;
-    symmetric->structure = hermitian ? TB_HERMITIAN : TB_SYMMETRIC;
+    symmetric->structure = tb_class_of(routine)->is_hermitian ? TB_HERMITIAN : TB_SYMMETRIC;
     symmetric->stored = stored;
     return product;
 }
@@ -182,13 +173,6 @@ static inline tb_product tb_symm(tb_routine routine, bool left, tb_triangle stor
 static inline bool tb_is_symmetric_left(const tb_product *product)
 {
     return product->a.structure != TB_GENERAL;
-}
-
-/* What a routine makes of C where it has no third matrix. */
-static inline tb_in_place tb_in_place_of_routine(tb_routine routine)
-{
-    const tb_routine_class class = tb_routine_rows[routine].class;
-    return class == TB_CLASS_TRMM ? TB_MULTIPLIES : class == TB_CLASS_TRSM ? TB_SOLVES : TB_OUT_OF_PLACE;
 }
 
 /* Products and solves in C's place, the arguments in the order of TRMM and TRSM, column-major; b is C. The triangle is A, or B

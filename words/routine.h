@@ -1,4 +1,4 @@
-/* The routines that are taken over: one row each. What a routine is called by, and how its arguments become a
+/* The routines that are taken over, one row each, and their classes. What a routine is called by, and how its arguments become a
  * product, is in compat/; all else that is particular to one is here.
  */
 #ifndef TB_ROUTINE_H
@@ -6,26 +6,47 @@
 
 #include "words/element.h"
 
+#include <stdbool.h>
+
 /* Routines of a class have the same arguments but for the element, so that one function, stamped for each,
  * serves them. */
 typedef enum tb_routine_class {
-    TB_CLASS_GEMM,
-    TB_CLASS_RANK_K,   /* SYRK */
-    TB_CLASS_TRIANGLE, /* of the result of GEMM: GEMMT, by LAPACK's name GEMMTR */
-    TB_CLASS_SYMM,
-    TB_CLASS_HEMM,
-    TB_CLASS_HERK,
-    TB_CLASS_RANK_2K, /* SYR2K */
-    TB_CLASS_HER2K,
-    TB_CLASS_TRMM,
-    TB_CLASS_TRSM,
-    TB_CLASS_GEMM_BATCH,         /* groups of products: words/batch.h */
-    TB_CLASS_GEMM_BATCH_STRIDED, /* one group, whose matrices lie equally far apart */
+#define TB_CLASS(NAME, pattern, scalars, ...) TB_CLASS_##NAME,
+#include "words/classes.def"
+#undef TB_CLASS
     TB_CLASSES,
 } tb_routine_class;
 
+/* What becomes of C where there is no third matrix. */
+typedef enum tb_in_place {
+    TB_OUT_OF_PLACE,
+    TB_MULTIPLIES, /* TRMM */
+    TB_SOLVES,     /* TRSM */
+} tb_in_place;
+
+/* Positions of the arguments that are sizes, from 1, as Fortran counts; 0: the class has no such argument. */
+typedef struct tb_size_numbers {
+    int m, n, k, lda, ldb, ldc;
+} tb_size_numbers;
+
+typedef struct tb_class_row {
+    /* Arguments that are letters, in their order: S a side, U a triangle, T an operation, D a diagonal. */
+    const char *letters;
+    tb_size_numbers numbers;
+    bool updates;         /* C is square, and a triangle of it is computed */
+    bool has_one_operand; /* B is A, read the other way */
+    bool has_two_terms;
+    bool is_symmetric; /* A is square, has one triangle stored, and stands on either side of B */
+    bool is_hermitian; /* what else would be symmetric, A or C */
+    tb_in_place in_place;
+    bool is_batch, is_strided;
+    bool is_served_by_gemm; /* GEMM computes blocks of what it does, and can stand in for it */
+} tb_class_row;
+
+extern const tb_class_row tb_class_rows[TB_CLASSES];
+
 typedef enum tb_routine {
-#define TB_ROUTINE(NAME, name, class, element) TB_##NAME,
+#define TB_ROUTINE(NAME, name, CLASS, element) TB_##NAME,
 #include "words/routines.def"
 #undef TB_ROUTINE
     TB_ROUTINES,
@@ -42,10 +63,15 @@ typedef struct tb_routine_row {
 
 extern const tb_routine_row tb_routine_rows[TB_ROUTINES];
 
-static inline bool tb_is_batch_class(tb_routine_class class)
+static inline const tb_class_row *tb_class_of(tb_routine routine)
 {
-    return class == TB_CLASS_GEMM_BATCH || class == TB_CLASS_GEMM_BATCH_STRIDED;
+    return &tb_class_rows[tb_routine_rows[routine].class];
 }
+
+/* Some of the routines. */
+typedef struct tb_routine_set {
+    bool has[TB_ROUTINES];
+} tb_routine_set;
 
 /* GEMM of this element. */
 static inline tb_routine tb_gemm_routine(tb_element element)

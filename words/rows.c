@@ -9,8 +9,14 @@ const tb_element_row tb_element_rows[TB_ELEMENTS] = {
 };
 
 const tb_routine_row tb_routine_rows[TB_ROUTINES] = {
-#define TB_ROUTINE(NAME, name, class, element)                                                               \
-    [TB_##NAME] = {#name, "cblas_" #name, #NAME " ", class, element},
+#define TB_ROUTINE(NAME, name, CLASS, element)                                                               \
+    [TB_##NAME] = {#name, "cblas_" #name, #NAME " ", TB_CLASS_##CLASS, element},
 #include "words/routines.def"
 #undef TB_ROUTINE
+};
+
+const tb_class_row tb_class_rows[TB_CLASSES] = {
+#define TB_CLASS(NAME, pattern, scalars, ...) [TB_CLASS_##NAME] = {__VA_ARGS__},
+#include "words/classes.def"
+#undef TB_CLASS
 };

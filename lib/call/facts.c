@@ -47,7 +47,7 @@ void tb_gather_facts(const tb_product *product, tb_facts *facts)
     facts->memory = &tb_choices;
     read_forced_choices(facts);
     facts->needs_host = tb_caller_needs_host();
-    facts->stays_on_host = !(tb_option_value(TB_OPTION_ROUTINES) >> product->routine & 1);
+    facts->stays_on_host = !tb_option_has(product->routine);
     facts->bytes_most = (int64_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();

@@ -1,9 +1,8 @@
-/* The options' values: a text and a number per row, replaced whole, so that readers need no lock. */
+/* The options' values: a text and a number per row, each replaced whole, so that readers need no lock; and of one row routines. */
 #include "lib/user/options.h"
 
 #include "lib/process/threads.h"
 #include "lib/user/log.h"
-#include "words/routine.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,6 +28,7 @@ typedef struct set_text {
 static _Atomic(set_text *) newest;
 static _Atomic(const char *) texts[TB_OPTION_COUNT];
 static atomic_long values[TB_OPTION_COUNT];
+static atomic_bool has_routine[TB_ROUTINES];
 static tb_once once = TB_ONCE;
 
 /* The position of value in "first|second|third", or -1. */
@@ -45,40 +45,38 @@ static long find_choice(const char *choices, const char *value)
     }
 }
 
-/* The routines of that name, or of the type with that letter, bit by bit. */
-static long find_routines(const char *name, size_t length)
+/* Puts the routines of that name, or of the type with that letter, in or out; false where there are none. */
+static bool put_routines(const char *name, size_t length, bool in, tb_routine_set *set)
 {
-    long found = 0;
+    bool found = false;
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
         const char *own = tb_routine_rows[routine].name;
         const bool is_all = length == 3 && strncasecmp(name, "all", length) == 0;
         const bool is_type = length == 1 && strncasecmp(name, own, length) == 0;
         if (is_all || is_type || (length == strlen(own) && strncasecmp(name, own, length) == 0))
-            found |= 1L << routine;
+            found = true, set->has[routine] = in;
     }
     return found;
 }
 
 /* Names and types, divided by commas. One with a minus is left out; where the first has one, of all routines. */
-static bool parse_routines(const char *list, long *routines)
+static bool parse_routines(const char *list, tb_routine_set *set)
 {
-    *routines = *list == '-' ? find_routines("all", 3) : 0;
+    put_routines("all", 3, *list == '-', set);
     for (;;) {
         const bool leaves_out = *list == '-';
         list += leaves_out;
         const size_t length = strcspn(list, ",");
-        const long found = find_routines(list, length);
-        if (found == 0)
+        if (!put_routines(list, length, !leaves_out, set))
             return false;
-        *routines = leaves_out ? *routines & ~found : *routines | found;
         if (list[length] == '\0')
             return true;
         list += length + 1;
     }
 }
 
-/* Whether the row accepts the value; if so, its number. */
-static bool parse(const tb_option *row, const char *value, long *number)
+/* Whether the row accepts the value; if so, its number, or the routines that it names. */
+static bool parse(const tb_option *row, const char *value, long *number, tb_routine_set *set)
 {
     char *end;
     long low, high;
@@ -95,15 +93,23 @@ static bool parse(const tb_option *row, const char *value, long *number)
     case TB_TEXT:
         return true;
     case TB_ROUTINE_LIST:
-        return parse_routines(value, number);
+        return parse_routines(value, set);
     }
     return false;
+}
+
+static void keep_value(size_t index, long number, const tb_routine_set *set)
+{
+    atomic_store(&values[index], number);
+    for (tb_routine routine = 0; routine < TB_ROUTINES && index == TB_OPTION_ROUTINES; routine++)
+        atomic_store(&has_routine[routine], set->has[routine]);
 }
 
 static bool set_row(size_t index, const char *value)
 {
     long number;
-    if (!parse(&tb_option_rows[index], value, &number))
+    tb_routine_set set = {.has = {false}};
+    if (!parse(&tb_option_rows[index], value, &number, &set))
         return false;
     set_text *copy = malloc(sizeof *copy + strlen(value) + 1);
     if (!copy)
@@ -113,7 +119,7 @@ static bool set_row(size_t index, const char *value)
     while (!atomic_compare_exchange_weak(&newest, &copy->older, copy))
         ;
     atomic_store(&texts[index], copy->characters);
-    atomic_store(&values[index], number);
+    keep_value(index, number, &set);
     return true;
 }
 
@@ -122,9 +128,10 @@ static void read_environment(void)
     for (size_t index = 0; index < TB_OPTION_COUNT; index++) {
         const tb_option *row = &tb_option_rows[index];
         long number;
-        parse(row, row->fallback, &number);
+        tb_routine_set set = {.has = {false}};
+        parse(row, row->fallback, &number, &set);
         atomic_store(&texts[index], row->fallback);
-        atomic_store(&values[index], number);
+        keep_value(index, number, &set);
 
         char variable[64];
         snprintf(variable, sizeof variable, PREFIX "%s", row->name);
@@ -138,6 +145,12 @@ long tb_option_value(tb_option_index option)
 {
     tb_do_once(&once, read_environment);
     return atomic_load_explicit(&values[option], memory_order_relaxed);
+}
+
+bool tb_option_has(tb_routine routine)
+{
+    tb_do_once(&once, read_environment);
+    return atomic_load_explicit(&has_routine[routine], memory_order_relaxed);
 }
 
 const char *tb_option_text(tb_option_index option)

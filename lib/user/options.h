@@ -4,6 +4,8 @@
 #ifndef TB_OPTIONS_H
 #define TB_OPTIONS_H
 
+#include "words/routine.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,8 +27,11 @@ typedef enum tb_option_index {
 
 extern const tb_option tb_option_rows[TB_OPTION_COUNT];
 
-/* A choice's position in its row's list, an integer's value, or a list's routines, bit by bit. */
+/* A choice's position in its row's list, or an integer's value. */
 long tb_option_value(tb_option_index option);
+
+/* Whether the option ROUTINES names the routine. */
+bool tb_option_has(tb_routine routine);
 
 /* The text in force; valid for the life of the process. */
 const char *tb_option_text(tb_option_index option);

@@ -34,7 +34,7 @@ class Routine(ctypes.Structure):
     _fields_ = [("routine", ctypes.c_char_p), ("host", Route), ("resident", Route), ("streamed", Route)]
 
 
-ROUTINES = 46  # TILEBLAS_ROUTINE_COUNT
+ROUTINES = 128  # TILEBLAS_ROUTINE_MAXIMUM
 
 
 class Counts(ctypes.Structure):

@@ -33,7 +33,7 @@ static batch_spelling *spellings(int64_t *count)
     static batch_spelling all[TB_ROUTINES * SPELLINGS];
     static int64_t length;
     for (tb_routine routine = 0; length == 0 || (routine > 0 && routine < TB_ROUTINES); routine++)
-        for (int form = 0; tb_is_batch_class(tb_routine_rows[routine].class) && form < SPELLINGS; form++) {
+        for (int form = 0; tb_class_of(routine)->is_batch && form < SPELLINGS; form++) {
             batch_spelling *own = &all[length++];
             const tb_routine_row *row = &tb_routine_rows[routine];
             const bool capitals = form >= SPELLINGS - 2;

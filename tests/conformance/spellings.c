@@ -12,26 +12,23 @@
     {                                                                                                        \
         &(#ROUTINE "_64")[3], ROUTINE, true, 64                                                              \
     }
+/* Batches are called otherwise: batch_calls.c. */
+#define OF_GEMM(ROUTINE, name)               SPELLINGS_OF(ROUTINE, name),
+#define OF_RANK_K                            OF_GEMM
+#define OF_HERK                              OF_GEMM
+#define OF_TRIANGLE                          OF_GEMM
+#define OF_SYMM                              OF_GEMM
+#define OF_HEMM                              OF_GEMM
+#define OF_RANK_2K                           OF_GEMM
+#define OF_HER2K                             OF_GEMM
+#define OF_TRMM                              OF_GEMM
+#define OF_TRSM                              OF_GEMM
+#define OF_GEMM_BATCH(ROUTINE, name)
+#define OF_GEMM_BATCH_STRIDED(ROUTINE, name)
 const spelling spellings[] = {
-    SPELLINGS_OF(TB_SGEMM, "sgemm"),     SPELLINGS_OF(TB_DGEMM, "dgemm"),
-    SPELLINGS_OF(TB_SSYRK, "ssyrk"),     SPELLINGS_OF(TB_DSYRK, "dsyrk"),
-    SPELLINGS_OF(TB_SGEMMT, "sgemmt"),   SPELLINGS_OF(TB_DGEMMT, "dgemmt"),
-    SPELLINGS_OF(TB_SGEMMTR, "sgemmtr"), SPELLINGS_OF(TB_DGEMMTR, "dgemmtr"),
-    SPELLINGS_OF(TB_CGEMM, "cgemm"),     SPELLINGS_OF(TB_ZGEMM, "zgemm"),
-    SPELLINGS_OF(TB_SSYMM, "ssymm"),     SPELLINGS_OF(TB_DSYMM, "dsymm"),
-    SPELLINGS_OF(TB_CSYMM, "csymm"),     SPELLINGS_OF(TB_ZSYMM, "zsymm"),
-    SPELLINGS_OF(TB_CHEMM, "chemm"),     SPELLINGS_OF(TB_ZHEMM, "zhemm"),
-    SPELLINGS_OF(TB_CSYRK, "csyrk"),     SPELLINGS_OF(TB_ZSYRK, "zsyrk"),
-    SPELLINGS_OF(TB_CHERK, "cherk"),     SPELLINGS_OF(TB_ZHERK, "zherk"),
-    SPELLINGS_OF(TB_CGEMMT, "cgemmt"),   SPELLINGS_OF(TB_ZGEMMT, "zgemmt"),
-    SPELLINGS_OF(TB_CGEMMTR, "cgemmtr"), SPELLINGS_OF(TB_ZGEMMTR, "zgemmtr"),
-    SPELLINGS_OF(TB_SSYR2K, "ssyr2k"),   SPELLINGS_OF(TB_DSYR2K, "dsyr2k"),
-    SPELLINGS_OF(TB_CSYR2K, "csyr2k"),   SPELLINGS_OF(TB_ZSYR2K, "zsyr2k"),
-    SPELLINGS_OF(TB_CHER2K, "cher2k"),   SPELLINGS_OF(TB_ZHER2K, "zher2k"),
-    SPELLINGS_OF(TB_STRMM, "strmm"),     SPELLINGS_OF(TB_DTRMM, "dtrmm"),
-    SPELLINGS_OF(TB_CTRMM, "ctrmm"),     SPELLINGS_OF(TB_ZTRMM, "ztrmm"),
-    SPELLINGS_OF(TB_STRSM, "strsm"),     SPELLINGS_OF(TB_DTRSM, "dtrsm"),
-    SPELLINGS_OF(TB_CTRSM, "ctrsm"),     SPELLINGS_OF(TB_ZTRSM, "ztrsm"),
+#define TB_ROUTINE(NAME, name, CLASS, element) OF_##CLASS(TB_##NAME, #name)
+#include "words/routines.def"
+#undef TB_ROUTINE
 };
 const size_t spelling_count = sizeof spellings / sizeof spellings[0];
 

@@ -527,7 +527,7 @@ def header():
     size = _library.library().tileblas_read_statistics(ctypes.byref(counts), ctypes.sizeof(counts))
     expect(size == ctypes.sizeof(counts), f"the library's statistics have {size} bytes, the module's {ctypes.sizeof(counts)}")
     text = (PROJECT / "include/tileblas.h").read_text()
-    for name, array in (("SHAPE_COUNT", counts.shapes), ("REASON_MAXIMUM", counts.host_reasons), ("ROUTINE_COUNT", counts.routines)):
+    for name, array in (("SHAPE_COUNT", counts.shapes), ("REASON_MAXIMUM", counts.host_reasons), ("ROUTINE_MAXIMUM", counts.routines)):
         number = int(re.search(rf"#define TILEBLAS_{name} (\d+)", text)[1])
         expect(number == len(array), f"{name} is {number}, the module's {len(array)}")
     version = re.findall(r"#define TILEBLAS_VERSION_[A-Z]+ (\d+)", text)

@@ -129,7 +129,7 @@ static void call_single(const record_case *now, const char *name, const record_o
 /* A group of all members. */
 static void call_batch(const record_case *now, const char *name, const record_operand operands[RECORD_ROLES])
 {
-    const bool strided = record_row_of(now)->class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const bool strided = tb_class_of(now->routine)->is_strided;
     const batch_group group = {
         .transpose_a = now->transposes[0],
         .transpose_b = now->transposes[1],
@@ -242,7 +242,7 @@ static void run_once(const record_case *now, const char *name, record_operand op
 {
     place_copies before;
     place_take_copies(&before);
-    (tb_is_batch_class(record_row_of(now)->class) ? call_batch : call_single)(now, name, operands);
+    (tb_class_rows[record_row_of(now)->class].is_batch ? call_batch : call_single)(now, name, operands);
     print_case(now, name, repetition);
     print_plan(now);
     print_copies();

@@ -41,44 +41,29 @@ static extents extents_of(const record_case *now, record_role role)
     const int order = now->side == 'R' ? now->n : now->m;
     const extents none = {1, 1}, square = {now->n, now->n}, triangle = {order, order},
                   whole = {now->m, now->n};
-    switch (record_row_of(now)->class) {
-    case TB_CLASS_GEMM:
-    case TB_CLASS_GEMM_BATCH:
-    case TB_CLASS_GEMM_BATCH_STRIDED:
-        return role == RECORD_A   ? as_read(ta, now->m, now->k)
-               : role == RECORD_B ? as_read(tb, now->k, now->n)
-                                  : whole;
-    case TB_CLASS_TRIANGLE:
-        return role == RECORD_A   ? as_read(ta, now->n, now->k)
-               : role == RECORD_B ? as_read(tb, now->k, now->n)
-                                  : square;
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_HERK:
-        return role == RECORD_A ? as_read(ta, now->n, now->k) : role == RECORD_B ? none : square;
-    case TB_CLASS_RANK_2K:
-    case TB_CLASS_HER2K:
-        return role == RECORD_C ? square : as_read(ta, now->n, now->k);
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        return role == RECORD_A ? triangle : whole;
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
-        return role == RECORD_A ? triangle : role == RECORD_B ? none : whole;
-    case TB_CLASSES:
-        break;
-    }
-    abort();
+    const tb_class_row *class = tb_class_of(now->routine);
+    const bool in_place = class->in_place != TB_OUT_OF_PLACE;
+    if (class->is_symmetric || in_place)
+        return role == RECORD_A ? triangle : role == RECORD_B && in_place ? none : whole;
+    if (class->updates && role == RECORD_C)
+        return square;
+    if (class->has_two_terms || (class->has_one_operand && role == RECORD_A))
+        return as_read(ta, now->n, now->k);
+    return role == RECORD_A         ? as_read(ta, class->updates ? now->n : now->m, now->k)
+           : role == RECORD_C       ? whole
+           : class->has_one_operand ? none
+                                    : as_read(tb, now->k, now->n);
 }
 
 /* C is read whatever beta is: it is the right-hand side. */
 bool record_works_in_place(const record_case *now)
 {
-    return record_row_of(now)->class == TB_CLASS_TRMM || record_row_of(now)->class == TB_CLASS_TRSM;
+    return tb_class_of(now->routine)->in_place != TB_OUT_OF_PLACE;
 }
 
 static int members_of(const record_case *now)
 {
-    return tb_is_batch_class(record_row_of(now)->class) ? RECORD_MEMBERS : 1;
+    return tb_class_of(now->routine)->is_batch ? RECORD_MEMBERS : 1;
 }
 
 /* ---- Operands ---------------------------------------------------------------------------------------------- */
@@ -176,7 +161,7 @@ static void weigh_diagonal(record_operand *operand)
 void record_fill_a(const record_case *now, record_operand *a, uint64_t seed)
 {
     record_fill(a, seed, now->alpha != 0);
-    if (record_row_of(now)->class == TB_CLASS_TRSM && now->alpha != 0)
+    if (tb_class_of(now->routine)->in_place == TB_SOLVES && now->alpha != 0)
         weigh_diagonal(a);
 }
 

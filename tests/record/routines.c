@@ -20,32 +20,19 @@ typedef struct letters {
 
 static letters letters_of(tb_routine routine)
 {
-    const tb_routine_row *row = &tb_routine_rows[routine];
-    const bool complex = tb_is_complex(row->element);
-    const char *const all = complex ? "NNNTNCTNTTTCCNCTCC" : "NNNTTNTT";
-    switch (row->class) {
-    case TB_CLASS_GEMM:
-    case TB_CLASS_GEMM_BATCH:
-    case TB_CLASS_GEMM_BATCH_STRIDED:
-        return (letters){"-", "-", "-", all};
-    case TB_CLASS_TRIANGLE:
-        return (letters){"-", "LU", "-", all};
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_RANK_2K:
-        return (letters){"-", "LU", "-", "N-T-"};
-    case TB_CLASS_HERK:
-    case TB_CLASS_HER2K:
-        return (letters){"-", "LU", "-", "N-C-"};
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        return (letters){"LR", "LU", "-", "N-"};
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
-        return (letters){"LR", "LU", "NU", complex ? "N-T-C-" : "N-T-"};
-    case TB_CLASSES:
-        break;
-    }
-    abort();
+    const tb_class_row *class = tb_class_of(routine);
+    const bool complex = tb_is_complex(tb_routine_rows[routine].element),
+               in_place = class->in_place != TB_OUT_OF_PLACE,
+               updates = class->has_one_operand || class->has_two_terms;
+    const char *two = complex ? "NNNTNCTNTTTCCNCTCC" : "NNNTTNTT", *one = complex ? "N-T-C-" : "N-T-",
+               *symmetric = class->is_hermitian ? "N-C-" : "N-T-";
+    return (letters){.sides = strchr(class->letters, 'S') ? "LR" : "-",
+                     .triangles = strchr(class->letters, 'U') ? "LU" : "-",
+                     .diagonals = in_place ? "NU" : "-",
+                     .transposes = class->is_symmetric ? "N-"
+                                   : in_place          ? one
+                                   : updates           ? symmetric
+                                                       : two};
 }
 
 static size_t ways_of(const letters *letters)
@@ -144,20 +131,13 @@ void record_routines(bool simulated)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-static bool is_triangle(tb_routine_class class)
-{
-    return class == TB_CLASS_TRIANGLE || class == TB_CLASS_RANK_K || class == TB_CLASS_HERK ||
-           class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K;
-}
-
 /* As far as the tables tell; what a row refuses all the same is the library's own choice, or the host's. */
 static bool may_serve(const tb_kernel *row, tb_routine routine)
 {
-    const tb_routine_class class = tb_routine_rows[routine].class;
+    const tb_class_row *class = tb_class_of(routine);
     const tb_element element = tb_routine_rows[routine].element, real = tb_real_of(element);
-    return (row->element == element || row->element == real) &&
-           row->in_place == tb_in_place_of_routine(routine) && (row->masks || !is_triangle(class)) &&
-           (row->batches || !tb_is_batch_class(class));
+    return (row->element == element || row->element == real) && row->in_place == class->in_place &&
+           (row->masks || !class->updates) && (row->batches || !class->is_batch);
 }
 
 void record_rows(bool simulated)

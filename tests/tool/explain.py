@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from tool import call, contains, equal, main
+from tool import PATHS, call, contains, equal, main
 
 
 def _explain(*arguments, **settings):
@@ -154,14 +154,14 @@ def a_triangular_operand_is_asked_for_with_two_sizes():
 
 
 def every_routine_is_known():
-    source = Path(__file__).parents[2]
-    routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+),", (source / "words" / "routines.def").read_text(), re.M)
-    manual = (source / "tools" / "tileblas.1").read_text()
+    routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+),", (Path(__file__).parents[2] / "words" / "routines.def").read_text(), re.M)
+    pages = [(Path(PATHS["PAGES"]) / page).read_text().lower() for page in ("tileblas.1", "tileblas.bash", "_tileblas")]
     sizes = {"gemm": ("60", "50", "40")}
     for routine in routines:
         equal(_explain("--routine", routine, *sizes.get(routine[1:].split("_")[0], ("60", "50")), "--assume", "h200")["problem"]["routine"],
               routine)
-        contains(manual.lower(), routine)
+        for page in pages:
+            contains(page, routine)
 
 
 def a_batch_is_one_launch_or_as_many_calls():

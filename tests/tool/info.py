@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 from tool import PATHS, call, contains, equal, main
 
@@ -15,7 +16,7 @@ def it_tells_what_is_here():
     equal(info["host_blas"]["path"], PATHS["BLAS"])
     equal(info["options"]["ROUTE"], "host")
     assert info["host_cores"] >= 1
-    with open(f"{PATHS['SOURCE']}/lib/user/options.def", encoding="utf-8") as file:
+    with open(Path(__file__).parents[2] / "lib/user/options.def", encoding="utf-8") as file:
         equal(sorted(info["options"]), sorted(re.findall(r"^TB_OPTION\((\w+)", file.read(), re.M)))
     assert "sgemm_simt_128x256" in [kernel["name"] for kernel in info["kernels"]]
     equal(info["preload"], PATHS["PRELOAD"])
@@ -64,11 +65,11 @@ def every_subcommand_has_help():
 
 
 def the_pages_know_every_option():
-    with open(f"{PATHS['SOURCE']}/tools/tileblas.1", encoding="utf-8") as file:
+    with open(f"{PATHS['PAGES']}/tileblas.1", encoding="utf-8") as file:
         manual = file.read()
     completions = []
     for shell in ("tileblas.bash", "_tileblas"):
-        with open(f"{PATHS['SOURCE']}/tools/completion/{shell}", encoding="utf-8") as file:
+        with open(f"{PATHS['PAGES']}/{shell}", encoding="utf-8") as file:
             completions.append(file.read())
     for subcommand in SUBCOMMANDS:
         help_text = call("TOOL", subcommand, "--help").stdout

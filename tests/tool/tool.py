@@ -12,7 +12,7 @@ SIZE = 128  # of client.c's products
 PATHS = {name: os.environ[name] for name in (
     "TOOL", "TOOL_SIM", "PRELOAD", "PRELOAD_SIM", "LIBRARY_SIM", "BLAS", "CLIENT", "CLIENT_DOUBLE",
     "CLIENT_NONE", "CLIENT_INSIDE", "CLIENT_STATIC", "CLIENT_LINKED", "EXTENSION", "REFERENCES", "SET_LOCALE",
-    "CUBLAS", "SOURCE", "NM")}
+    "CUBLAS", "PAGES", "NM")}
 SANITIZED = os.environ["SANITIZED"]
 
 

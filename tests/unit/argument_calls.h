@@ -44,12 +44,12 @@ static inline tb_routine_class class_of_routine(void)
 
 static inline bool is_two_term(void)
 {
-    return class_of_routine() == TB_CLASS_RANK_2K || class_of_routine() == TB_CLASS_HER2K;
+    return tb_class_of(routine)->has_two_terms;
 }
 
 static inline bool has_one_operand(void)
 {
-    return class_of_routine() == TB_CLASS_RANK_K || class_of_routine() == TB_CLASS_HERK;
+    return tb_class_of(routine)->has_one_operand;
 }
 
 /* Complex updates of symmetric matrices refuse what is conjugated, those of Hermitian ones what is merely transposed. */
@@ -60,40 +60,24 @@ static inline bool refuses(int transpose)
            strchr(tb_is_hermitian_routine(routine) ? "Tt\160" : "Cc\161", transpose) != NULL;
 }
 
+/* Batches are read as GEMM is, but for the numbers: tests/conformance/batches.c. */
 static inline int read_call(const row *row, const tb_arguments *given, tb_product *product)
 {
-    const bool fortran = row->layout == F;
-    const int triangle = row->triangle, a = row->transpose_a, b = row->transpose_b;
-    switch (class_of_routine()) {
-    case TB_CLASS_GEMM:
-        return fortran ? tb_gemm_of_fortran((char)a, (char)b, given, product)
-                       : tb_gemm_of_cblas(row->layout, a, b, given, product);
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_HERK:
-        return fortran ? tb_rank_k_of_fortran((char)triangle, (char)a, given, product)
-                       : tb_rank_k_of_cblas(row->layout, triangle, a, given, product);
-    case TB_CLASS_RANK_2K:
-    case TB_CLASS_HER2K:
-        return fortran ? tb_rank_2k_of_fortran((char)triangle, (char)a, given, product)
-                       : tb_rank_2k_of_cblas(row->layout, triangle, a, given, product);
-    case TB_CLASS_TRIANGLE:
-        return fortran ? tb_triangle_of_fortran((char)triangle, (char)a, (char)b, given, product)
-                       : tb_triangle_of_cblas(row->layout, triangle, a, b, given, product);
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        return fortran ? tb_symm_of_fortran((char)a, (char)triangle, given, product)
-                       : tb_symm_of_cblas(row->layout, a, triangle, given, product);
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
-        return fortran
-                   ? tb_triangular_of_fortran((char)b, (char)triangle, (char)a, (char)row->k, given, product)
-                   : tb_triangular_of_cblas(row->layout, b, triangle, a, (int)row->k, given, product);
-    case TB_CLASS_GEMM_BATCH: /* read as GEMM is, but for the numbers: tests/conformance/batches.c */
-    case TB_CLASS_GEMM_BATCH_STRIDED:
-    case TB_CLASSES:
-        break;
+    const char *letters = tb_class_of(routine)->letters;
+    int values[TB_LETTERS_MOST] = {0};
+    char characters[TB_LETTERS_MOST] = "";
+    for (int i = 0; letters[i]; i++) {
+        const bool second = i > 0 && letters[i - 1] == letters[i],
+                   has_operation = strchr(letters, 'T') != NULL;
+        values[i] = letters[i] == 'U'                    ? row->triangle
+                    : letters[i] == 'D'                  ? (int)row->k
+                    : letters[i] == 'S' && has_operation ? row->transpose_b
+                    : second                             ? row->transpose_b
+                                                         : row->transpose_a;
+        characters[i] = (char)values[i];
     }
-    return -1;
+    return row->layout == F ? tb_read_fortran(characters, given, product)
+                            : tb_read_cblas(row->layout, values, given, product);
 }
 
 static inline tb_arguments arguments_of(const row *row)

@@ -20,7 +20,7 @@ static bool is_same(tb_scalar x, tb_scalar y)
 
 static bool is_of_symm(void)
 {
-    return class_of_routine() == TB_CLASS_SYMM || class_of_routine() == TB_CLASS_HEMM;
+    return tb_class_of(routine)->is_symmetric;
 }
 
 /* One form of a call: the values of its arguments, and what they mean. */
@@ -167,7 +167,7 @@ static void check_symm_form(row row, form triangle, form side)
 
 static bool is_triangular(void)
 {
-    return class_of_routine() == TB_CLASS_TRMM || class_of_routine() == TB_CLASS_TRSM;
+    return tb_class_of(routine)->in_place != TB_OUT_OF_PLACE;
 }
 
 /* Of TRMM: likewise, and transposed, conjugated and with the diagonal that the caller says. B is C, and nothing else is. */
@@ -240,7 +240,7 @@ static void regular_calls_become_the_same_product(void)
 int main(void)
 {
     for (routine = 0; routine < TB_ROUTINES; routine++)
-        if (!tb_is_batch_class(class_of_routine()))
+        if (!tb_class_rows[class_of_routine()].is_batch)
             regular_calls_become_the_same_product();
     return check_result();
 }

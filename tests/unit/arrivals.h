@@ -8,12 +8,12 @@
 #include "bench/routine.h"
 #include "lib/call/multiply.h"
 
-#define TB_ROUTINE(NAME, name, class, element) void name##_(void);
+#define TB_ROUTINE(NAME, name, CLASS, element) void name##_(void);
 #include "words/routines.def"
 #undef TB_ROUTINE
 
 static bench_function *const functions[TB_ROUTINES] = {
-#define TB_ROUTINE(NAME, name, class, element) [TB_##NAME] = name##_,
+#define TB_ROUTINE(NAME, name, CLASS, element) [TB_##NAME] = name##_,
 #include "words/routines.def"
 #undef TB_ROUTINE
 };

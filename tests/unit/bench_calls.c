@@ -31,8 +31,7 @@ int main(void)
 {
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
         const bench_routine *row = bench_find_any_routine(tb_routine_rows[routine].name);
-        CHECK((row == NULL) == tb_is_batch_class(tb_routine_rows[routine].class), "%s",
-              tb_routine_rows[routine].name);
+        CHECK((row == NULL) == tb_class_of(routine)->is_batch, "%s", tb_routine_rows[routine].name);
         for (int way = 0; row && way < 4; way++)
             check_call(row, way & 1, way & 2);
     }

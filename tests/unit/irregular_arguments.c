@@ -365,7 +365,7 @@ static void numbers_are_netlibs(void)
 int main(void)
 {
     for (routine = 0; routine < TB_ROUTINES; routine++)
-        if (!tb_is_batch_class(class_of_routine()))
+        if (!tb_class_rows[class_of_routine()].is_batch)
             numbers_are_netlibs();
     return check_result();
 }

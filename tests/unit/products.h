@@ -3,28 +3,23 @@
 #define TB_PRODUCTS_H
 
 #include "words/integers.h"
-#include "words/product.h"
+#include "words/arguments.h"
 
 /* C := A B, of a routine that computes a triangle the lower one; C := A A' of an update; A of SYMM, TRMM and TRSM is on the
  * left, and m is k. */
 static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64_t n, int64_t k)
 {
-    const tb_routine_class class = tb_routine_rows[routine].class;
-    if (class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K)
-        return tb_rank_2k(routine, TB_LOWER, false, n, k, 1, NULL, n, NULL, n, 0, NULL, n);
-    if (class == TB_CLASS_RANK_K || class == TB_CLASS_HERK)
-        return tb_rank_k(routine, TB_LOWER, false, n, k, 1, NULL, n, 0, NULL, n);
-    if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM)
-        return tb_symm(routine, true, TB_LOWER, m, n, 1, NULL, m, NULL, m, 0, NULL, m);
-    tb_product product = tb_gemm(routine, false, false, m, n, k, 1, NULL, m, NULL, k, 0, NULL, m);
-    if (tb_in_place_of_routine(routine) != TB_OUT_OF_PLACE) {
-        product = tb_triangular(tb_in_place_of_routine(routine), tb_routine_rows[routine].element, true,
-                                TB_LOWER, false, false, false, m, n, product.alpha, NULL, m, NULL, m);
-        product.routine = routine;
-    }
-    if (class == TB_CLASS_TRIANGLE)
-        product.mask = TB_LOWER;
-    return product;
+    const tb_class_row *class = tb_class_of(routine);
+    const int64_t rows = class->updates ? n : m, inner = class->is_symmetric ? m : k;
+    return tb_product_of(&(tb_arguments){.routine = routine,
+                                         .triangle = TB_LOWER,
+                                         .m = m,
+                                         .n = n,
+                                         .k = k,
+                                         .alpha = {1, 0},
+                                         .lda = rows,
+                                         .ldb = class->has_two_terms ? n : inner,
+                                         .ldc = rows});
 }
 
 static inline tb_product product_sized(int64_t m, int64_t n, int64_t k)

@@ -80,24 +80,27 @@ static block place(tb_operand *x, bool at_end, int64_t gap, check_random *random
 
 static tb_product draw_product(tb_routine routine, check_random *random)
 {
-    const tb_routine_class class = tb_routine_rows[routine].class;
     const int64_t m = check_between(random, 40, MOST), n = check_between(random, 40, MOST),
                   k = check_between(random, 1, MOST);
     const bool turned = check_between(random, 0, 1), left = check_between(random, 0, 1);
     const tb_triangle triangle = check_between(random, 0, 1) ? TB_LOWER : TB_UPPER;
-    if (class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K)
-        return tb_rank_2k(routine, triangle, turned, n, k, 1, NULL, 1, NULL, 1, 0, NULL, n);
-    if (class == TB_CLASS_RANK_K || class == TB_CLASS_HERK)
-        return tb_rank_k(routine, triangle, turned, n, k, 1, NULL, 1, 0, NULL, n);
-    if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM)
-        return tb_symm(routine, left, triangle, m, n, 1, NULL, 1, NULL, 1, 0, NULL, m);
-    return tb_gemm(routine, turned, check_between(random, 0, 1), m, n, k, 1, NULL, 1, NULL, 1, 0, NULL, m);
+    return tb_product_of(&(tb_arguments){.routine = routine,
+                                         .right = !left,
+                                         .triangle = triangle,
+                                         .operation_a.transposed = turned,
+                                         .operation_b.transposed = check_between(random, 0, 1),
+                                         .m = m,
+                                         .n = n,
+                                         .k = k,
+                                         .alpha = {1, 0},
+                                         .lda = 1,
+                                         .ldb = 1,
+                                         .ldc = tb_class_of(routine)->updates ? n : m});
 }
 
 static bool has_one_operand(tb_routine routine)
 {
-    const tb_routine_class class = tb_routine_rows[routine].class;
-    return class == TB_CLASS_RANK_K || class == TB_CLASS_HERK;
+    return tb_class_of(routine)->has_one_operand;
 }
 
 static void nothing_else_is_read(tb_routine routine, check_random *random)
@@ -301,7 +304,7 @@ int main(void)
     for (int i = 0; i < PRODUCTS; i++)
         for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
             if (tb_real_of(tb_routine_rows[routine].element) == TB_FP64 &&
-                tb_in_place_of_routine(routine) == TB_OUT_OF_PLACE)
+                tb_class_of(routine)->in_place == TB_OUT_OF_PLACE)
                 nothing_else_is_read(routine, &random);
     operands_may_be_out_of_reach();
     terms_are_looked_at_together(&random);

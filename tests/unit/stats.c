@@ -249,11 +249,9 @@ static void routines_are_told_apart(void)
     tileblas_read_statistics(&sums, sizeof sums);
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
         const tileblas_routine_statistics *own = &sums.routines[routine];
-        const tb_routine_class class = tb_routine_rows[routine].class;
-        const bool in_place = tb_in_place_of_routine(routine) != TB_OUT_OF_PLACE;
-        const bool has_triangle = class != TB_CLASS_GEMM && class != TB_CLASS_SYMM &&
-                                  class != TB_CLASS_HEMM && !tb_is_batch_class(class) && !in_place;
-        const double terms = class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K ? 2 : 1;
+        const tb_class_row *class = tb_class_of(routine);
+        const bool in_place = class->in_place != TB_OUT_OF_PLACE, has_triangle = class->updates;
+        const double terms = class->has_two_terms ? 2 : 1;
         const double parts = tb_is_complex(tb_routine_rows[routine].element) ? 4 : 1;
         const double elements = has_triangle ? 100 * 101 / 2 : 100 * 100, k = in_place ? 50 : 100;
         const double volume = parts * terms * elements * k;

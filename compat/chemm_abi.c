@@ -1,5 +1,0 @@
-#define ROUTINE CHEMM
-#define NAME    chemm
-#define REAL    float
-#define IS_COMPLEX
-#include "compat/symm_abi.h"

@@ -1,4 +1,0 @@
-#define ROUTINE DGEMM
-#define NAME    dgemm
-#define REAL    double
-#include "compat/gemm_abi.h"

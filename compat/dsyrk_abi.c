@@ -1,4 +1,0 @@
-#define ROUTINE DSYRK
-#define NAME    dsyrk
-#define REAL    double
-#include "compat/rank_k_abi.h"

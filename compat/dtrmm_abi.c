@@ -1,4 +1,0 @@
-#define ROUTINE DTRMM
-#define NAME    dtrmm
-#define REAL    double
-#include "compat/triangular_abi.h"

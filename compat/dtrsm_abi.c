@@ -1,4 +1,0 @@
-#define ROUTINE DTRSM
-#define NAME    dtrsm
-#define REAL    double
-#include "compat/triangular_abi.h"

@@ -1,4 +1,0 @@
-#define ROUTINE SGEMM
-#define NAME    sgemm
-#define REAL    float
-#include "compat/gemm_abi.h"

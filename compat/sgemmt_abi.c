@@ -1,4 +1,0 @@
-#define ROUTINE SGEMMT
-#define NAME    sgemmt
-#define REAL    float
-#include "compat/triangle_abi.h"

@@ -1,4 +1,0 @@
-#define ROUTINE SGEMMTR
-#define NAME    sgemmtr
-#define REAL    float
-#include "compat/triangle_abi.h"

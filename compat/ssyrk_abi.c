@@ -1,4 +1,0 @@
-#define ROUTINE SSYRK
-#define NAME    ssyrk
-#define REAL    float
-#include "compat/rank_k_abi.h"

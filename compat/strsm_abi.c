@@ -1,4 +1,0 @@
-#define ROUTINE STRSM
-#define NAME    strsm
-#define REAL    float
-#include "compat/triangular_abi.h"

@@ -1,5 +1,0 @@
-#define ROUTINE ZGEMMTR
-#define NAME    zgemmtr
-#define REAL    double
-#define IS_COMPLEX
-#include "compat/triangle_abi.h"
