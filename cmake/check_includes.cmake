@@ -1,5 +1,5 @@
-# Layers include what lies below them and nothing above, and no two files include each other, directly or by way of
-# others. A module is a header with its source or table. Run by the build: cmake -P, with SOURCE.
+# Layers include what lies below them and nothing above, and so do the rooms of lib. No two files include each other, directly or by
+# way of others. A module is a header with its source or table. Run by the build: cmake -P, with SOURCE.
 
 cmake_minimum_required(VERSION 3.24)
 
@@ -11,6 +11,16 @@ set(allowed_dispatch "words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h
 set(allowed_lib "tb_code_identity.h|words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/|lib/|include/")
 set(allowed_compat "tb_forwarded.inc|words/|dispatch/|lib/|compat/|include/")
 
+# What each room of lib may include of the others. Reports and learning stand side by side.
+set(rooms_process "process")
+set(rooms_user "process|user")
+set(rooms_device "process|user|device")
+set(rooms_machine "process|user|device|machine")
+set(rooms_reports "process|user|device|machine|reports")
+set(rooms_learning "process|user|device|machine|learning")
+set(rooms_streaming "process|user|device|machine|reports|learning|streaming")
+set(rooms_call "process|user|device|machine|reports|learning|streaming|call")
+
 set(failed FALSE)
 set(modules "")
 foreach(layer words kernels dispatch lib compat)
@@ -19,11 +29,20 @@ foreach(layer words kernels dispatch lib compat)
     foreach(file IN LISTS files)
         string(REGEX REPLACE "\\.(c|h|def)$" "" module ${file})
         list(APPEND modules ${module})
+        string(REGEX REPLACE "^lib/([^/]*)/.*" "\\1" room ${file})
+        if(layer STREQUAL "lib" AND NOT DEFINED rooms_${room})
+            message(SEND_ERROR "${file} is in no room that has its place in the order of rooms")
+            set(failed TRUE)
+        endif()
         file(STRINGS ${SOURCE}/${file} lines REGEX "^#include \"")
         foreach(line IN LISTS lines)
             string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included "${line}")
             if(NOT included MATCHES "^(${allowed_${layer}})")
                 message(SEND_ERROR "${file} includes ${included}: a layer includes what lies below it")
+                set(failed TRUE)
+            endif()
+            if(layer STREQUAL "lib" AND included MATCHES "^lib/" AND NOT included MATCHES "^lib/(${rooms_${room}})/")
+                message(SEND_ERROR "${file} includes ${included}: a room includes what comes before it")
                 set(failed TRUE)
             endif()
             string(REGEX REPLACE "\\.(c|h|def)$" "" included_module ${included})

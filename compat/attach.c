@@ -22,6 +22,7 @@
 #include "compat/forwarders.h"
 #include "compat/survey.h"
 #include "include/tileblas.h"
+#include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
 #include "lib/process/lock.h"

@@ -1,7 +1,7 @@
 #include "compat/call_sites.h"
 
 #include "compat/loaded_objects.h"
-#include "lib/process/leaving.h"
+#include "lib/machine/calls.h"
 #include "lib/process/linker.h"
 #include "lib/process/threads.h"
 

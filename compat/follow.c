@@ -3,7 +3,7 @@
 #include "compat/loaded_objects.h"
 
 #include "lib/process/clock.h"
-#include "lib/process/leaving.h"
+#include "lib/machine/calls.h"
 #include "lib/process/linker.h"
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"

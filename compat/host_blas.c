@@ -7,11 +7,12 @@
 #include "compat/host_calls.h"
 #include "compat/host_search.h"
 #include "compat/loaded_objects.h"
+#include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
 #include "lib/process/threads.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
 #include "words/members.h"
 
 #include <dlfcn.h>

@@ -11,7 +11,7 @@
 #include "compat/forwarders.h"
 #include "compat/host_libraries.h"
 #include "compat/loaded_objects.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

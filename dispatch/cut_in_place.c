@@ -2,8 +2,9 @@
  * right. What has come back is complete, and what has not is as the program left it, so that the host can go on from there.
  * The triangle comes with the first of them, all of it.
  */
-#include "dispatch/choose_tiling.h"
+#include "dispatch/cut_in_place.h"
 
+#include "dispatch/cut_room.h"
 #include "dispatch/plan.h"
 #include "words/integers.h"
 

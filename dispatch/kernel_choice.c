@@ -7,14 +7,6 @@
 
 #include <string.h>
 
-const tb_chip *tb_find_chip(const tb_machine *machine, int device)
-{
-    for (int i = 0; i < machine->chip_count; i++)
-        if (machine->chips[i].device == device)
-            return &machine->chips[i];
-    return NULL;
-}
-
 static bool can_be_read_as_complex(const tb_product *product)
 {
     return tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&

@@ -4,7 +4,7 @@
  */
 #include "dispatch/plan.h"
 #include "lib/process/clock.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "tools/contestants.h"
 #include "tools/tool.h"
 

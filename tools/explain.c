@@ -3,6 +3,7 @@
  * supposed, so that a machine without a GPU can tell what one with it would do.
  */
 #include "lib/call/facts.h"
+#include "lib/learning/profile.h"
 #include "lib/machine/start.h"
 #include "tools/explain_answer.h"
 #include "tools/problem.h"
@@ -215,7 +216,7 @@ static void gather_facts(question *question)
     tb_product *product = &question->product;
     tb_machine supposed = question->facts.machine;
     if (!question->assumed)
-        tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+        tb_machine_start(&(tb_plan){.start = TB_START_NOW}, tb_load_profile);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         question->facts.places[role] = (tb_place){.memory = question->memory};
     tb_gather_facts(product, &question->facts);

@@ -4,7 +4,7 @@
  */
 #include "lib/call/facts.h"
 #include "lib/reports/json.h"
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 #include "tools/explain_answer.h"
 #include "tools/record.h"
 #include "tools/supposed_gpu.h"

@@ -1,11 +1,12 @@
 /* `tileblas info`: what TileBLAS finds on this machine, and the options in force. */
 #include "compat/host_blas.h"
 #include "lib/device/device.h"
+#include "lib/learning/profile.h"
 #include "lib/reports/json.h"
 #include "lib/machine/device_state.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "tools/tool.h"
 
 #include <dlfcn.h>
@@ -272,7 +273,7 @@ int tool_info(int argc, char **argv)
         }
     if (optind < argc)
         return tool_usage("info", "what is '%s'?", argv[optind]);
-    tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+    tb_machine_start(&(tb_plan){.start = TB_START_NOW}, tb_load_profile);
     tb_machine machine = tb_machine_facts();
     host_blas host = find_host_blas();
     return as_json ? print_json(&machine, &host) : print_words(&machine, &host, all);

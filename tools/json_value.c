@@ -1,6 +1,6 @@
 #include "tools/json_value.h"
 
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 
 #include <ctype.h>
 #include <math.h>

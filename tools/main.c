@@ -1,5 +1,5 @@
 /* The `tileblas` command: runs programs on TileBLAS, and explains what it does and why. */
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "tools/tool.h"
 
 #include <stdio.h>

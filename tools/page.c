@@ -1,7 +1,7 @@
 #include "tools/page.h"
 
 #include "lib/process/c_locale.h"
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 #include "lib/reports/summary.h"
 #include "tools/course.h"
 

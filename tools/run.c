@@ -2,7 +2,7 @@
  * to whoever waits for it `run` is as good as not there: standard input and output, signals and the exit status
  * pass through.
  */
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 #include "lib/reports/summary.h"
 #include "tools/diagnosis.h"
 #include "tools/page.h"

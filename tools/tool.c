@@ -1,6 +1,6 @@
 #include "tools/tool.h"
 
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 
 #include <errno.h>
 #include <limits.h>

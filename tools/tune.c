@@ -5,8 +5,8 @@
 #include "lib/device/device.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
-#include "lib/reports/options.h"
-#include "lib/machine/profile.h"
+#include "lib/user/options.h"
+#include "lib/learning/profile.h"
 #include "tools/tool.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ static void teach_all(double seconds, long long largest)
 
 static int tune(const char *path, double seconds, long long largest)
 {
-    tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+    tb_machine_start(&(tb_plan){.start = TB_START_NOW}, tb_load_profile);
     tb_machine machine = tb_machine_facts();
     if (machine.chip_count == 0) {
         tool_complain("tune", "there is no GPU to tune for");

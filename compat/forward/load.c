@@ -8,7 +8,7 @@
 #include "compat/definitions.h"
 #include "compat/host_libraries.h"
 #include "lib/process/linker.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 
 #include <dlfcn.h>
 #include <errno.h>

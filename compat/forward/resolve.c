@@ -11,8 +11,8 @@
 #include "compat/loaded_objects.h"
 #include "lib/process/callers_state.h"
 #include "lib/process/linker.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

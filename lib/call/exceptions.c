@@ -1,6 +1,7 @@
 #include "lib/call/exceptions.h"
 
 #include "lib/process/callers_state.h"
+#include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
 #include "lib/streaming/copy_threads.h"
 #include "lib/streaming/not_finite.h"

@@ -4,9 +4,9 @@
 #include "lib/learning/learning.h"
 #include "lib/machine/machine.h"
 #include "lib/process/callers_state.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "lib/streaming/pipeline.h"
-#include "lib/call/precision.h"
+#include "lib/user/precision.h"
 #include "lib/learning/repeated.h"
 
 #include <string.h>

@@ -8,11 +8,13 @@
 #include "lib/process/clock.h"
 #include "lib/call/facts.h"
 #include "lib/learning/learning.h"
+#include "lib/learning/profile.h"
+#include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "lib/reports/ranges.h"
 #include "lib/learning/repeated.h"
 #include "lib/call/run.h"
@@ -163,7 +165,7 @@ static TB_OWN_FRAME tb_plan reach_decision(tb_product *product, tb_facts *facts)
     tb_plan plan = tb_decide(product, facts);
     look_closer(product, facts, &plan);
     /* Once for the machine, and once more for the device where the operands lie. */
-    for (int waits = 0; waits < 2 && tb_machine_start(&plan); waits++)
+    for (int waits = 0; waits < 2 && tb_machine_start(&plan, tb_load_profile); waits++)
         decide_again(product, facts, &plan);
     say_refusal(&plan, facts);
     return plan;

@@ -6,7 +6,7 @@
 
 #include "lib/call/portable_any.h"
 #include "lib/process/callers_state.h"
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 #include "lib/process/leaving.h"
 #include "words/members.h"
 #include "words/frame.h"

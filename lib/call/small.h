@@ -3,14 +3,11 @@
 #define TB_SMALL_H
 
 #include "lib/call/residency.h"
+#include "lib/reports/stats.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Products of at most this many multiply-adds go to the host unlooked at; 0 while every call has to be looked
- * at, because a route is forced or calls are watched. */
-extern _Atomic(uint32_t) tb_small_volume;
 
 /* Too small to gain, and nothing that the caller's BLAS might get wrong: a product that is not to be read. Integers, as the
  * caller may have a trap enabled that an inexact conversion sets off. */

@@ -1,6 +1,7 @@
 #include "lib/call/stream.h"
 
 #include "include/tileblas.h"
+#include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
 
 static _Thread_local void *callers_stream;

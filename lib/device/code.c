@@ -1,6 +1,6 @@
 #include "lib/device/code.h"
 
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 #include "tb_code_identity.h"
 
 #include <elf.h>

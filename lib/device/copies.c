@@ -1,7 +1,20 @@
 #include "lib/device/copies.h"
 
 #include "dispatch/tiling.h"
-#include "lib/reports/counters.h"
+
+static _Thread_local double link_bytes;
+
+void tb_add_link_bytes(double bytes)
+{
+    link_bytes += bytes;
+}
+
+double tb_take_link_bytes(void)
+{
+    double taken = link_bytes;
+    link_bytes = 0;
+    return taken;
+}
 
 tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy)
 {

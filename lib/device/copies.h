@@ -17,4 +17,9 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_ma
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
                          const tb_matrix *from, void *target, int64_t target_ld, int64_t *columns);
 
+/* Bytes that the calling thread's copies have moved over the link, or another one's on behalf of its call, since it was last
+ * asked. */
+void tb_add_link_bytes(double bytes);
+double tb_take_link_bytes(void);
+
 #endif

@@ -7,7 +7,7 @@
 #include "kernels/launch.h"
 #include "lib/device/built_for.h"
 #include "lib/device/code.h"
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 
 #include <string.h>
 

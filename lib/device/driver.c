@@ -1,8 +1,8 @@
 #include "lib/device/driver.h"
 
 #include "lib/process/linker.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
 #include "lib/process/threads.h"
 
 #include <dlfcn.h>

@@ -3,8 +3,7 @@
 #include "lib/process/clock.h"
 #include "lib/device/device.h"
 #include "lib/process/lock.h"
-#include "lib/machine/machine.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "lib/process/threads.h"
 
 #include <stdatomic.h>
@@ -255,16 +254,15 @@ static void limit_named(int device, double most)
     }
 }
 
-static uint64_t give(tb_buffer *buffer, bool has_name, tb_notes *notes, tb_drop_notes *drop)
+static uint64_t give(tb_buffer *buffer, size_t device_bytes, tb_notes *notes, tb_drop_notes *drop)
 {
     if (!buffer->memory && notes)
         drop(notes);
     if (!buffer->memory)
         return 0;
     kept_buffer given = {.buffer = empty(buffer), .since = tb_seconds(), .notes = notes, .drop = drop};
-    const tb_device_description *device = has_name ? tb_machine_device(given.buffer.device) : NULL;
     take_lock();
-    const uint64_t name = given.name = device ? ++names_given : 0;
+    const uint64_t name = given.name = device_bytes > 0 ? ++names_given : 0;
     const bool room = kept_count < KEPT_MAXIMUM && keep_seconds() > 0;
     if (!room || name == 0)
         lose_name(&given);
@@ -272,8 +270,8 @@ static uint64_t give(tb_buffer *buffer, bool has_name, tb_notes *notes, tb_drop_
         kept[kept_count++] = given;
         see_that_it_is_given_back();
     }
-    if (device)
-        limit_named(given.buffer.device, NAMED_SHARE * (double)device->memory_bytes);
+    if (device_bytes > 0)
+        limit_named(given.buffer.device, NAMED_SHARE * (double)device_bytes);
     tb_free_lock(&lock);
     if (!room)
         release(&given.buffer);
@@ -282,14 +280,14 @@ static uint64_t give(tb_buffer *buffer, bool has_name, tb_notes *notes, tb_drop_
 
 void tb_give_buffer(tb_buffer *buffer)
 {
-    give(buffer, false, NULL, NULL);
+    give(buffer, 0, NULL, NULL);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------ */
 
-uint64_t tb_give_buffer_named(tb_buffer *buffer, tb_notes *notes, tb_drop_notes *drop)
+uint64_t tb_give_buffer_named(tb_buffer *buffer, size_t device_bytes, tb_notes *notes, tb_drop_notes *drop)
 {
-    return give(buffer, true, notes, drop);
+    return give(buffer, device_bytes, notes, drop);
 }
 
 /* Under the lock; NULL: there is none. */

@@ -3,7 +3,7 @@
 #include "kernels/launch.h"
 #include "lib/process/clock.h"
 #include "lib/device/memory.h"
-#include "lib/streaming/pipeline.h"
+#include "lib/machine/slots.h"
 
 /* What an H200 sustains of its highest rates: 1.76 of 1.98 GHz under full load, 4.2 of 4.8 TB/s. */
 #define SUSTAINED_CLOCK  0.889

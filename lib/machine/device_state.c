@@ -4,7 +4,7 @@
 #include "lib/machine/machine.h"
 #include "lib/process/linker.h"
 #include "lib/process/threads.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
 #include "lib/machine/local_rank.h"
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
-#include "lib/reports/sums.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
+#include "lib/process/sums.h"
 
 #include <stdatomic.h>
 
@@ -23,6 +23,8 @@ static _Atomic(const tb_chip *) chips;
 
 /* Seconds that the host took, up to now, for calls that a device would have won, had it been up. */
 static _Atomic(double) host_spent;
+
+static _Atomic(uint32_t) uses[TB_DEVICES_MAXIMUM];
 
 /* Programs move their threads between sets of cores, seldom: how long the calling thread's set is believed. */
 #define CORES_SECONDS 0.2
@@ -125,6 +127,16 @@ tb_readiness tb_machine_forget(void)
 void tb_machine_note_host(double seconds)
 {
     tb_add_to_sum(&host_spent, seconds);
+}
+
+void tb_machine_note_use(int device)
+{
+    atomic_fetch_add(&uses[device], 1);
+}
+
+uint32_t tb_machine_uses(int device)
+{
+    return atomic_load(&uses[device]);
 }
 
 void tb_machine_lose(const char *during)

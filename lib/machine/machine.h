@@ -20,6 +20,11 @@ void tb_machine_note_host(double seconds);
  * was being done, as in "copying A". */
 void tb_machine_lose(const char *during);
 
+/* Somebody begins to wait for a turn at the device, or has begun or ended one. Devices of higher ordinals than there is room for are
+ * not used by streamed products. */
+#define TB_DEVICES_MAXIMUM 64
+void tb_machine_note_use(int device);
+
 /* NULL unless the machine is ready and has the device. */
 const tb_device_description *tb_machine_device(int device);
 
@@ -33,6 +38,9 @@ bool tb_machine_is_inherited(void);
 
 /* Choices of the option START, in their order. */
 enum { TB_START_OPTION_BACKGROUND, TB_START_OPTION_WAIT, TB_START_OPTION_NEVER };
+
+/* How often the device's use has been noted. */
+uint32_t tb_machine_uses(int device);
 
 /* From untried to starting: true for the one thread that is to bring a device up. */
 bool tb_machine_begin(void);

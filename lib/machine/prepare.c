@@ -3,8 +3,8 @@
 #include "dispatch/tiling.h"
 #include "lib/device/device.h"
 #include "lib/device/memory.h"
-#include "lib/streaming/pipeline.h"
-#include "lib/call/precision.h"
+#include "lib/machine/slots.h"
+#include "lib/user/precision.h"
 
 /* A product as programs have them who start a device; and the extent of one that is computed for its kernel's
  * sake. */

@@ -6,16 +6,14 @@
 #include "lib/machine/local_rank.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/prepare.h"
-#include "lib/machine/profile.h"
 #include "lib/machine/roam.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
-#include "lib/streaming/pipeline.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -30,6 +28,9 @@ static tb_device_description *descriptions; /* by ordinal */
  * been published. There are two changes a device, one more of the first, and one more where that could not be had. */
 static tb_chip *tables;
 static int tables_published;
+
+/* Of the one who began. */
+static tb_before_ready *before_ready;
 
 /* Held while a device is opened. */
 static tb_lock opening;
@@ -122,9 +123,9 @@ static void measure_home(void)
 {
     tb_take_lock(&opening);
     const int device = latest_table()[0].device;
-    const uint32_t changes = tb_pipeline_changes(device);
+    const uint32_t changes = tb_machine_uses(device);
     measure_opened(0);
-    if (tb_pipeline_changes(device) != changes)
+    if (tb_machine_uses(device) != changes)
         measure_opened(0);
     tb_free_lock(&opening);
 }
@@ -187,7 +188,8 @@ static tb_status bring_up(bool measures)
     TB_TRY(describe_all());
     tb_machine_describe(descriptions, count);
     TB_TRY(open_any(measures));
-    tb_load_profile(descriptions[latest_table()[0].device].name);
+    if (before_ready)
+        before_ready(descriptions[latest_table()[0].device].name);
     return TB_OK;
 }
 
@@ -271,7 +273,7 @@ static void start(bool here)
         tb_machine_settle(TB_ABSENT);
 }
 
-static void start_once(bool here)
+static void start_once(bool here, tb_before_ready *prepare)
 {
     volatile bool is_ours =
         true; /* before it is known, as the other way nobody would ever end what was begun */
@@ -280,8 +282,10 @@ static void start_once(bool here)
         return;
     tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
     is_ours = tb_machine_begin();
-    if (is_ours)
+    if (is_ours) {
+        before_ready = prepare;
         start(here);
+    }
     tb_not_left(&leaving);
 }
 
@@ -315,13 +319,13 @@ static void open_now(int device)
             open_chip(index, true);
 }
 
-bool tb_machine_start(const tb_plan *plan)
+bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
 {
     long mode = tb_option_value(TB_OPTION_START);
     if (plan->start == TB_START_NOT || mode == TB_START_OPTION_NEVER)
         return false;
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
-    start_once(waits);
+    start_once(waits, prepare);
     if (plan->start == TB_START_MORE)
         start_others_once();
     if (!waits)

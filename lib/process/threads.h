@@ -18,7 +18,7 @@ bool tb_start_thread(void *(*work)(void *), void *argument);
 bool tb_is_own_thread(uint32_t number);
 bool tb_has_own_threads(void);
 
-/* Called by whoever has started one; NULL: nobody wants to know. Of lib/process/last_threads.c. */
+/* Called by whoever has started one; NULL: nobody wants to know. Of lib/device/last_threads.c. */
 extern void (*_Atomic tb_when_started)(void);
 
 /* Calls that the thread is in (lib/process/leaving.h); a thread of the library's own is in one for all its life. */

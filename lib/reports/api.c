@@ -1,7 +1,7 @@
 /* tileblas.h: what is not statistics. */
 #include "include/tileblas.h"
 
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "lib/reports/stats.h"
 
 #include <stdio.h>

@@ -2,12 +2,12 @@
 
 #include "dispatch/mix.h"
 #include "lib/process/callers_state.h"
-#include "lib/reports/append.h"
+#include "lib/user/append.h"
 #include "lib/reports/bindings.h"
 #include "lib/reports/json.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
-#include "lib/reports/sums.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
+#include "lib/process/sums.h"
 
 #include <limits.h>
 #include <pthread.h>

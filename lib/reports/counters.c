@@ -1,6 +1,7 @@
 #include "lib/reports/counters.h"
 
-#include "lib/reports/sums.h"
+#include "lib/device/copies.h"
+#include "lib/process/sums.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,7 +25,6 @@ typedef struct shard {
 static shard shards[SHARD_COUNT];
 static atomic_uint threads_seen;
 static _Thread_local shard *own_shard;
-static _Thread_local double link_bytes;
 
 /* Largest products of a class, in multiply-adds; the least dimension that is not skinny. */
 #define MEDIUM_VOLUME (1024.0 * 1024 * 1024)
@@ -56,7 +56,7 @@ const char *tb_shape_text(tb_shape shape)
 static void start_anew_in_child(void)
 {
     tb_reset_counts();
-    link_bytes = 0;
+    tb_take_link_bytes();
 }
 
 static shard *find_shard(void)
@@ -147,16 +147,4 @@ tb_tally tb_route_tally(const tb_counts *counts, tb_route route)
     for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
         tb_add_tally(&sum, &counts->tallies[route][shape]);
     return sum;
-}
-
-void tb_add_link_bytes(double bytes)
-{
-    link_bytes += bytes;
-}
-
-double tb_take_link_bytes(void)
-{
-    double taken = link_bytes;
-    link_bytes = 0;
-    return taken;
 }

@@ -48,9 +48,4 @@ tb_tally tb_route_tally(const tb_counts *counts, tb_route route);
 
 void tb_add_tally(tb_tally *sum, const tb_tally *amount);
 
-/* Bytes that the calling thread's copies have moved over the link, or another one's on behalf of its call, since it was last
- * asked. */
-void tb_add_link_bytes(double bytes);
-double tb_take_link_bytes(void);
-
 #endif

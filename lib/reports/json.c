@@ -1,7 +1,7 @@
 #include "lib/reports/json.h"
 
 #include "lib/process/c_locale.h"
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 
 #include <math.h>
 #include <stdio.h>

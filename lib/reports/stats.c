@@ -1,16 +1,17 @@
 #include "lib/reports/stats.h"
 
 #include "include/tileblas.h"
+#include "lib/device/copies.h"
 #include "lib/machine/device_state.h"
 #include "lib/process/c_locale.h"
 #include "lib/process/callers_state.h"
+#include "lib/process/host_memory.h"
 #include "lib/reports/called.h"
 #include "lib/reports/counters.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
 #include "lib/reports/summary.h"
 #include "lib/reports/timeline.h"
-#include "lib/call/small.h"
 #include "words/members.h"
 
 #include <stdatomic.h>

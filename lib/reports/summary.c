@@ -4,9 +4,9 @@
 #include "lib/reports/bindings.h"
 #include "lib/process/c_locale.h"
 #include "lib/process/callers_state.h"
-#include "lib/reports/append.h"
-#include "lib/reports/log.h"
-#include "lib/reports/options.h"
+#include "lib/user/append.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
 #include "lib/reports/timeline.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
 
 #include "lib/process/callers_state.h"
 #include "lib/process/clock.h"
-#include "lib/reports/sums.h"
+#include "lib/process/sums.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,9 +3,9 @@
 #include "lib/process/clock.h"
 #include "lib/machine/cores.h"
 #include "words/integers.h"
-#include "lib/process/leaving.h"
+#include "lib/machine/calls.h"
 #include "lib/process/lock.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "lib/process/threads.h"
 
 #include <sched.h>

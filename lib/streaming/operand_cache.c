@@ -1,6 +1,7 @@
 #include "lib/streaming/operand_cache.h"
 
 #include "words/integers.h"
+#include "lib/machine/machine.h"
 #include "lib/process/leaving.h"
 
 #include <string.h>
@@ -133,7 +134,9 @@ void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived
     if (arrived && !disappoints) {
         if (was_there)
             operand->disappointments = 0;
-        operand->name = tb_give_buffer_named(buffer, operand->notes, drop_notes);
+        const tb_device_description *device = tb_machine_device(buffer->device);
+        operand->name =
+            tb_give_buffer_named(buffer, device ? device->memory_bytes : 0, operand->notes, drop_notes);
         operand->notes = NULL;
         return;
     }

@@ -2,15 +2,10 @@
 
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"
+#include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
-#include "lib/reports/options.h"
-
-#define DEVICES_MAXIMUM 64
-
-/* Slots of 8 MiB, unless the option says otherwise: long enough for the link's full rate, and all of them
- * together stay in the caches of a host that has a GPU. */
-#define PINNED_MIB        (2L * TB_SLOTS * 8)
-#define PINNED_MIB_IN_ALL 256L
+#include "lib/machine/slots.h"
+#include "lib/user/options.h"
 
 /* Medium products leave most of the device idle, and the link: so many are at work side by side. */
 #define CHANNELS 4
@@ -25,16 +20,7 @@ static struct queue {
     double backlog;            /* seconds that all of these are forecast to take */
     bool taken[CHANNELS];
     tb_pipeline *channels[CHANNELS]; /* kept between turns; NULL: to be made */
-} queues[DEVICES_MAXIMUM];
-
-size_t tb_slot_bytes(void)
-{
-    long mib = tb_option_value(TB_OPTION_PINNED_MEMORY);
-    int devices = tb_machine_device_count();
-    if (mib == 0)
-        mib = devices * PINNED_MIB > PINNED_MIB_IN_ALL ? PINNED_MIB_IN_ALL / devices : PINNED_MIB;
-    return ((size_t)mib << 20) / (2 * TB_SLOTS);
-}
+} queues[TB_DEVICES_MAXIMUM];
 
 #define STAGING_SHARE 8 /* of the limit */
 
@@ -121,6 +107,7 @@ static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
 static void announce(struct queue *queue)
 {
     atomic_fetch_add(&queue->changes, 1);
+    tb_machine_note_use((int)(queue - queues));
     tb_free_lock(&queue->lock);
     tb_wake_all(&queue->changes);
 }
@@ -223,7 +210,7 @@ void tb_leave_turn(void *left)
 int tb_devices_at_work(void)
 {
     int devices = 0;
-    for (int device = 0; device < tb_machine_device_count() && device < DEVICES_MAXIMUM; device++)
+    for (int device = 0; device < tb_machine_device_count() && device < TB_DEVICES_MAXIMUM; device++)
         devices += tb_pipeline_backlog(device) > 0;
     return devices;
 }
@@ -235,9 +222,4 @@ double tb_pipeline_backlog(int device)
     double backlog = queue->backlog;
     tb_free_lock(&queue->lock);
     return backlog;
-}
-
-uint32_t tb_pipeline_changes(int device)
-{
-    return atomic_load(&queues[device].changes);
 }

@@ -84,18 +84,12 @@ void tb_leave_turn(void *turn);
 /* Devices that somebody has a turn at, or waits for. */
 int tb_devices_at_work(void);
 
-/* Of one pinned buffer, as the options say. */
-size_t tb_slot_bytes(void);
-
 /* Device memory that operands come through which are written out there: a slot's, or a part of what the option DEVICE_MEMORY
  * allows a product. */
 size_t tb_staging_bytes(const tb_pipeline *pipeline);
 
 /* Seconds of work, as forecast, of those who are in the device's queue now. */
 double tb_pipeline_backlog(int device);
-
-/* A number that is another one once somebody has begun or ended a turn. */
-uint32_t tb_pipeline_changes(int device);
 
 /* Events are made, and slots filled, when they are first needed; most products need few. Slots are emptied after
  * each product. */

@@ -1,5 +1,7 @@
-/* Computing what has been brought: the kernel's workspace, its launches, and products that are due. */
-#include "lib/streaming/stream_run.h"
+/* Computing what has been brought: the kernel's workspace, and its launches. */
+#include "lib/streaming/stream_compute.h"
+
+#include "lib/streaming/stream_return.h"
 #include "words/integers.h"
 
 /* Work that is under way may be using the workspace that was too small. */
@@ -119,32 +121,8 @@ static tb_status follow_loading(tb_stream_run *run)
     return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
 }
 
-tb_status tb_compute_due(tb_stream_run *run)
-{
-    if (!run->is_due)
-        return TB_OK;
-    const tb_product part = run->due;
-    run->is_due = false;
-    TB_TRY(tb_take_half(run));
-    TB_TRY(follow_loading(run));
-    TB_TRY(multiply_swaths(run, &part, run->due_swath_n, run->due_completes));
-    /* In rings the places of its operands are given free first (stream_steps.c). */
-    return tb_returns_on_device(run) || !run->tiling->whole ? TB_OK : tb_return_ready(run);
-}
-
-tb_status tb_finish_due(tb_stream_run *run)
-{
-    TB_TRY(tb_send_filled(run));
-    return tb_compute_due(run);
-}
-
 tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t swath_n, bool completes)
 {
-    if (run->is_due)
-        TB_TRY(tb_finish_due(run));
-    run->is_due = true;
-    run->due = *part;
-    run->due_swath_n = swath_n;
-    run->due_completes = completes;
-    return run->filling ? TB_OK : tb_compute_due(run);
+    TB_TRY(follow_loading(run));
+    return multiply_swaths(run, part, swath_n, completes);
 }

@@ -1,12 +1,18 @@
 /* Transfers of an operand that another device needs, too: one half comes over this device's link, the other from that device
  * (exchange.h). The copies from there have a stream of their own, so that the link is not idle meanwhile.
  */
+#include "lib/streaming/stream_exchange.h"
+
 #include "lib/device/copies.h"
-#include "lib/streaming/stream_run.h"
 #include "words/integers.h"
 
 /* A transfer is exchanged in so many parts, or fewer: while one is on its way from device to device, the next comes over the links. */
 #define PARTS 4
+
+bool tb_is_halved(const tb_stream_run *run, tb_role role)
+{
+    return tb_is_exchanging(run->side) && run->side->exchange->role == role;
+}
 
 static tb_transfer columns_of(const tb_transfer *transfer, int64_t first, const tb_matrix *columns)
 {
@@ -27,36 +33,38 @@ static tb_post post_of(const tb_transfer *transfer)
                      .in_one = transfer->in_one};
 }
 
-/* Side 0 brings the first half. */
-static tb_status load_half(tb_stream_run *run, const tb_transfer *transfer)
-{
-    const tb_matrix *from = transfer->from;
-    const int64_t half = from->columns / 2, first[] = {0, half}, count[] = {half, from->columns - half};
-    const int own = run->side->number, other = 1 - own;
-    const tb_matrix own_columns = tb_rectangle(from, 0, first[own], from->rows, count[own]);
-    const tb_transfer own_half = columns_of(transfer, first[own], &own_columns);
-    tb_halves *halves = &run->halves;
-    TB_TRY(tb_load_through_slots(run, &own_half));
-    TB_TRY(tb_take_half(run)); /* of what came before, if nothing has been computed with it */
-    halves->own = post_of(&own_half);
-    halves->missing = tb_rectangle(from, 0, first[other], from->rows, count[other]);
-    halves->others = columns_of(transfer, first[other], &halves->missing);
-    return TB_OK;
-}
-
 /* Halves have whole slots where there are enough columns. */
-tb_status tb_load_in_halves(tb_stream_run *run, const tb_transfer *transfer)
+tb_transfer tb_exchanged_part(const tb_stream_run *run, const tb_transfer *transfer, int64_t first,
+                              tb_matrix *columns)
 {
     const int64_t all = transfer->from->columns,
                   in_slot = (int64_t)(run->pipeline->slot_bytes / transfer->pitch),
                   most = tb_round_up(tb_ceil_div(all, PARTS), 2 * tb_larger(in_slot, 1));
-    for (int64_t column = 0; column < all; column += most) {
-        const tb_matrix columns =
-            tb_rectangle(transfer->from, 0, column, transfer->from->rows, tb_smaller(most, all - column));
-        const tb_transfer part = columns_of(transfer, column, &columns);
-        TB_TRY((columns.columns > 1 ? load_half : tb_load_through_slots)(run, &part));
-    }
-    return TB_OK;
+    *columns = tb_rectangle(transfer->from, 0, first, transfer->from->rows, tb_smaller(most, all - first));
+    return columns_of(transfer, first, columns);
+}
+
+/* Side 0 brings the first half. */
+static tb_range half_of(const tb_matrix *from, int side)
+{
+    const int64_t half = from->columns / 2;
+    return side == 0 ? (tb_range){0, half} : (tb_range){half, from->columns - half};
+}
+
+tb_transfer tb_own_half(const tb_stream_run *run, const tb_transfer *part, tb_matrix *columns)
+{
+    const tb_range own = half_of(part->from, run->side->number);
+    *columns = tb_rectangle(part->from, 0, own.first, part->from->rows, own.count);
+    return columns_of(part, own.first, columns);
+}
+
+void tb_miss_half(tb_stream_run *run, const tb_transfer *part, const tb_transfer *own)
+{
+    const tb_range others = half_of(part->from, 1 - run->side->number);
+    tb_halves *halves = &run->halves;
+    halves->own = post_of(own);
+    halves->missing = tb_rectangle(part->from, 0, others.first, part->from->rows, others.count);
+    halves->others = columns_of(part, others.first, &halves->missing);
 }
 
 void tb_post_half(tb_stream_run *run, tb_event *arrived)
@@ -103,20 +111,12 @@ static tb_status copy_across(tb_stream_run *run, const tb_post *post)
     return tb_device.stream_wait(pipeline->compute, pipeline->crossed);
 }
 
-/* Over this device's own link where the other side does not bring it. */
-tb_status tb_take_half(tb_stream_run *run)
+tb_status tb_copy_half(tb_stream_run *run, bool *is_coming)
 {
-    tb_halves *halves = &run->halves;
-    if (halves->missing.columns == 0)
-        return TB_OK;
     const tb_post *post = tb_take_post(run->side);
-    if (post && is_it(post, &halves->others)) {
-        TB_TRY(copy_across(run, post));
-    } else {
-        tb_quit_exchange(run->side);
-        TB_TRY(tb_load_through_slots(run, &halves->others));
-        TB_TRY(tb_send_filled(run));
-    }
-    halves->missing.columns = 0;
+    *is_coming = post && is_it(post, &run->halves.others);
+    if (*is_coming)
+        return copy_across(run, post);
+    tb_quit_exchange(run->side);
     return TB_OK;
 }

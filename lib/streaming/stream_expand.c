@@ -2,8 +2,10 @@
  * a staging place on the device, and is written out from there to its own; a structured one comes once, all of the triangle
  * that is stored, and what products need of it is written out from that.
  */
+#include "lib/streaming/stream_expand.h"
+
 #include "lib/device/copies.h"
-#include "lib/streaming/stream_run.h"
+#include "lib/streaming/stream_pump.h"
 #include "words/integers.h"
 
 /* Rows and columns, in the expanded operand, of a rectangle of it, whose own place is nowhere: its address is how far it is
@@ -57,7 +59,7 @@ static tb_status expand_rows(tb_stream_run *run, tb_role from, const tb_expansio
                                   .pitch = tb_column_bytes(source),
                                   .expansion = &staged};
     if (run->plan->places[from].memory != TB_MEMORY_PINNED)
-        return tb_load_through_slots(run, &transfer);
+        return tb_pump(run, &transfer);
     TB_TRY(tb_send_filled(run));
     return expand_straight(run, expansion, (int64_t)(tb_staging_bytes(run->pipeline) / transfer.pitch));
 }
@@ -102,7 +104,7 @@ static tb_status bring_columns(tb_stream_run *run, const tb_operand *source, con
                                   .target_pitch = tb_pitch(stored),
                                   .pitch = tb_column_bytes(&from),
                                   .stairs = stairs};
-    return tb_load_through_slots(run, &transfer);
+    return tb_pump(run, &transfer);
 }
 
 /* A column that is longer than a slot. */
@@ -118,7 +120,7 @@ static tb_status bring_long_column(tb_stream_run *run, const tb_operand *source,
                                       .target = tb_at(stored, row, column),
                                       .target_pitch = tb_pitch(stored),
                                       .pitch = tb_column_bytes(&from)};
-        TB_TRY(tb_load_through_slots(run, &transfer));
+        TB_TRY(tb_pump(run, &transfer));
     }
     return TB_OK;
 }

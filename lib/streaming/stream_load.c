@@ -1,9 +1,9 @@
-/* Operands' way in: parts of them go through the slots to the device, or straight from where the link can
- * read them. */
+/* Operands' way in, slot by slot: what a slot is filled with, and that it is sent. When that is due says stream_pump.c. */
+#include "lib/streaming/stream_load.h"
+
+#include "lib/device/copies.h"
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
-#include "lib/device/copies.h"
-#include "lib/streaming/stream_run.h"
 
 /* Operands of no more bytes than this would still lie in the copying cores' own caches when the link reads them, which it does from
  * there at less than half of its rate: slots are filled past the caches. With larger operands a slot has moved on to the cache that
@@ -28,27 +28,41 @@ static bool is_there(tb_cached_operand *operand, tb_slot *slot)
     return false;
 }
 
-tb_status tb_send_filled(tb_stream_run *run)
+tb_status tb_send_slot(const tb_stream_run *run, tb_slot *slot, bool *is_sent)
 {
-    tb_slot *slot = run->filling;
-    if (!slot)
-        return TB_OK;
-    run->filling = NULL;
+    tb_stream *load = run->pipeline->load;
+    *is_sent = false;
     if (!slot->compared)
         tb_copy_end(&slot->job);
     else if (is_there(slot->compared, slot))
         return TB_OK;
-    TB_TRY(tb_issue_copy(run->pipeline->load, &slot->upload));
+    TB_TRY(tb_issue_copy(load, &slot->upload));
     if (slot->expands)
-        TB_TRY(tb_device.expand(run->pipeline->load, &slot->expansion));
-    TB_TRY(tb_device.record(slot->done, run->pipeline->load));
-    slot->busy = true;
-    tb_post_half(run, slot->done);
+        TB_TRY(tb_device.expand(load, &slot->expansion));
+    TB_TRY(tb_device.record(slot->done, load));
+    slot->busy = *is_sent = true;
     return TB_OK;
 }
 
-static tb_transfer make_transfer(tb_cached_operand *cached, const tb_matrix *from, void *target,
-                                 int64_t target_ld, bool is_part)
+static tb_stairs stairs_of(const tb_product *product, const tb_matrix *rectangle)
+{
+    const tb_matrix *c = &product->c.matrix;
+    const int64_t offset = ((char *)rectangle->data - (char *)c->data) / (int64_t)tb_bytes_of(c->element);
+    return tb_stairs_in(product, offset % c->ld, offset / c->ld);
+}
+
+static void know_strip(tb_transfer *transfer, tb_cached_operand *cached)
+{
+    const tb_matrix *from = transfer->from;
+    const int64_t element_bytes = (int64_t)tb_bytes_of(from->element),
+                  offset = ((char *)from->data - (char *)cached->operand.data) / element_bytes;
+    transfer->first_column = offset / cached->operand.ld;
+    transfer->strip =
+        tb_find_strip(cached, offset % cached->operand.ld, from->rows, transfer->first_column, from->columns);
+}
+
+tb_transfer tb_make_transfer(const tb_stream_run *run, tb_role role, const tb_matrix *from, void *target,
+                             int64_t target_ld, bool is_part)
 {
     const int64_t element_bytes = (int64_t)tb_bytes_of(from->element);
     const int64_t ld = is_part ? tb_pitched(from->rows, from->element) : target_ld;
@@ -57,35 +71,26 @@ static tb_transfer make_transfer(tb_cached_operand *cached, const tb_matrix *fro
                             .target_pitch = (size_t)(target_ld * element_bytes),
                             .in_one = !is_part,
                             .pitch = (size_t)(ld * element_bytes),
-                            .cached = cached};
-    if (!cached)
-        return transfer;
-    const int64_t offset = ((char *)from->data - (char *)cached->operand.data) / element_bytes;
-    transfer.first_column = offset / cached->operand.ld;
-    transfer.strip =
-        tb_find_strip(cached, offset % cached->operand.ld, from->rows, transfer.first_column, from->columns);
+                            .cached = run->operands[role].cached};
+    if (transfer.cached)
+        know_strip(&transfer, transfer.cached);
+    if (role == TB_C) {
+        transfer.stairs = stairs_of(run->product, from);
+        transfer.seen = run->product->in_place != TB_OUT_OF_PLACE ? run->seen : NULL;
+    }
     return transfer;
 }
 
-/* The next slot, when nothing reads it any more. */
-static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
+int64_t tb_columns_in_slot(const tb_stream_run *run, const tb_transfer *transfer)
 {
-    tb_pipeline *pipeline = run->pipeline;
-    tb_slot *next = *slot = &pipeline->in[run->next_in];
-    run->next_in = (run->next_in + 1) % TB_SLOTS;
-    TB_TRY(tb_need_slot(pipeline, next));
-    if (next->busy && !tb_device.event_passed(next->done) && !tb_returns_on_device(run))
-        TB_TRY(tb_return_ready(run));
-    if (next->busy)
-        TB_TRY(tb_device.event_wait(next->done));
-    next->busy = false;
-    return TB_OK;
+    const size_t bytes = transfer->expansion ? tb_staging_bytes(run->pipeline) : run->pipeline->slot_bytes;
+    return tb_larger((int64_t)(bytes / transfer->pitch), 1);
 }
 
-/* Fills the slot with so many columns; columns whose prints are known are compared with them instead. */
-static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer, tb_slot *slot,
-                          int64_t column, size_t columns)
+void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot *slot, tb_range range)
 {
+    const int64_t column = range.first;
+    const size_t columns = (size_t)range.count;
     const tb_matrix *from = transfer->from;
     tb_strip *strip = transfer->strip;
     const size_t column_bytes = tb_column_bytes(from);
@@ -123,27 +128,10 @@ static void begin_filling(const tb_stream_run *run, const tb_transfer *transfer,
     (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }
 
-tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer)
-{
-    const size_t bytes = transfer->expansion ? tb_staging_bytes(run->pipeline) : run->pipeline->slot_bytes;
-    const size_t in_slot = bytes / transfer->pitch;
-    const int64_t all = transfer->from->columns, most = tb_larger((int64_t)in_slot, 1);
-    for (int64_t column = 0; column < all; column += most) {
-        tb_slot *slot;
-        TB_TRY(take_slot(run, &slot));
-        begin_filling(run, transfer, slot, column, (size_t)tb_smaller(most, all - column));
-        tb_status status = tb_send_filled(run);
-        run->filling = slot;
-        TB_TRY(status);
-        TB_TRY(tb_compute_due(run));
-    }
-    return TB_OK;
-}
-
 /* Whether pinned memory has to be copied into slots all the same: what the link reads where the program may
  * be writing has no fingerprints that are certain to be its own. Where there are no slots, nothing is
  * remembered. */
-static bool needs_slots(tb_stream_run *run, const tb_transfer *transfer)
+static bool needs_slots(const tb_stream_run *run, const tb_transfer *transfer)
 {
     if (!transfer->strip)
         return false;
@@ -153,13 +141,6 @@ static bool needs_slots(tb_stream_run *run, const tb_transfer *transfer)
     return false;
 }
 
-static tb_stairs stairs_of(const tb_product *product, const tb_matrix *rectangle)
-{
-    const tb_matrix *c = &product->c.matrix;
-    const int64_t offset = ((char *)rectangle->data - (char *)c->data) / (int64_t)tb_bytes_of(c->element);
-    return tb_stairs_in(product, offset % c->ld, offset / c->ld);
-}
-
 /* Nobody looks at what the link reads itself: it may explain whatever comes of it. */
 static void presume_not_finite(const tb_transfer *transfer)
 {
@@ -167,25 +148,10 @@ static void presume_not_finite(const tb_transfer *transfer)
         atomic_fetch_or(transfer->seen, (uint32_t)TB_SEEN_BOTH << TB_SEEN_BEFORE_SHIFT);
 }
 
-tb_status tb_load(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
-                  int64_t target_ld, bool is_part)
+bool tb_goes_straight(const tb_stream_run *run, tb_role role, const tb_transfer *transfer)
 {
-    const tb_place *place = &run->plan->places[role];
-    if (rectangle->rows == 0 || rectangle->columns == 0)
-        return TB_OK;
-    if (run->product->expanded[role].from > 0)
-        return tb_load_expanded(run, role, rectangle, target, target_ld);
-    if (tb_is_on_device(place))
-        return tb_copy_operand(run->pipeline->load, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);
-    tb_transfer transfer = make_transfer(run->operands[role].cached, rectangle, target, target_ld, is_part);
-    if (role == TB_C) {
-        transfer.stairs = stairs_of(run->product, rectangle);
-        transfer.seen = run->product->in_place != TB_OUT_OF_PLACE ? run->seen : NULL;
-    }
-    if (place->memory == TB_MEMORY_PINNED && !needs_slots(run, &transfer)) {
-        presume_not_finite(&transfer);
-        return tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
-    }
-    const bool is_exchanged = tb_is_exchanging(run->side) && run->side->exchange->role == role;
-    return (is_exchanged ? tb_load_in_halves : tb_load_through_slots)(run, &transfer);
+    if (run->plan->places[role].memory != TB_MEMORY_PINNED || needs_slots(run, transfer))
+        return false;
+    presume_not_finite(transfer);
+    return true;
 }

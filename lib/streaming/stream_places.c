@@ -1,8 +1,9 @@
 /* Room on the device for a product's operands: a place for all of each, with what is there from earlier
  * calls, or rings of slabs and blocks.
  */
-#include "lib/reports/options.h"
-#include "lib/streaming/stream_run.h"
+#include "lib/streaming/stream_places.h"
+
+#include "lib/user/options.h"
 #include "words/integers.h"
 
 /* A print has 16 bytes: those of shorter columns would be more than a sixteenth of the operand. */

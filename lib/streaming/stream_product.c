@@ -6,9 +6,13 @@
 
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
+#include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
-#include "lib/call/stream.h"
-#include "lib/streaming/stream_run.h"
+#include "lib/streaming/stream_compute.h"
+#include "lib/streaming/stream_exchange.h"
+#include "lib/streaming/stream_places.h"
+#include "lib/streaming/stream_return.h"
+#include "lib/streaming/stream_steps.h"
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
 static tb_status follow_program(tb_stream_run *run)
@@ -19,7 +23,7 @@ static tb_status follow_program(tb_stream_run *run)
         !tb_is_on_device(&plan->places[TB_C]))
         return TB_OK;
     tb_stream *programs;
-    TB_TRY(tb_device.adopt_stream(&plan->place, tb_callers_stream(), &programs));
+    TB_TRY(tb_device.adopt_stream(&plan->place, run->programs_stream, &programs));
     tb_status status = tb_mark(run, &pipeline->ordered, programs);
     tb_device.destroy_stream(programs);
     TB_TRY(status);
@@ -36,12 +40,6 @@ static tb_status stream_all(tb_stream_run *run)
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);
 }
 
-/* Whether another device brings half of it. */
-static bool is_halved(const tb_stream_run *run, tb_role role)
-{
-    return tb_is_exchanging(run->side) && run->side->exchange->role == role;
-}
-
 /* Bytes that the host's threads copy on the way in, or look at, if they do so once. */
 static size_t slot_bytes_in(const tb_stream_run *run)
 {
@@ -49,7 +47,7 @@ static size_t slot_bytes_in(const tb_stream_run *run)
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const bool by_slots = run->plan->places[role].memory == TB_MEMORY_HOST || run->operands[role].cached;
         if (by_slots && tb_place_of(run, role) == role && (role != TB_C || !tb_is_zero(run->product->beta)))
-            bytes += (size_t)tb_bytes_read(run->product, role) / (is_halved(run, role) ? 2 : 1);
+            bytes += (size_t)tb_bytes_read(run->product, role) / (tb_is_halved(run, role) ? 2 : 1);
     }
     return bytes;
 }
@@ -182,7 +180,8 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
                          .kernel = region->kernel,
                          .tiling = tiling,
                          .side = region->side,
-                         .seen = region->seen};
+                         .seen = region->seen,
+                         .programs_stream = region->programs_stream};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &run);
     run.one_operand = tb_shares_operand(product, tiling);

@@ -15,6 +15,8 @@ typedef struct tb_streamed_region {
     const tb_kernel *kernel;
     tb_side *side;           /* of the exchange with another region's device; NULL: there is none */
     _Atomic(uint32_t) *seen; /* the call's: numbers in C that are not finite (not_finite.h) */
+    void *
+        programs_stream; /* which orders the work that makes operands on the device; NULL: the legacy default stream */
 } tb_streamed_region;
 
 /* What of C holds its result: its first rows, and of those that follow, next_rows of them, so many columns from the

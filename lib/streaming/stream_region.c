@@ -5,7 +5,7 @@
 #include "lib/device/memory.h"
 #include "lib/machine/calibrate.h"
 #include "lib/machine/machine.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
 

@@ -37,7 +37,7 @@ typedef struct tb_transfer {
 /* Of the common operand, in an exchange: the columns that were loaded last. Where there are no columns in it, nothing is left to do. */
 typedef struct tb_halves {
     tb_post own;        /* is posted when the slot that is being filled has been sent */
-    tb_matrix missing;  /* columns that the other side brings */
+    tb_matrix missing; /* columns that the other side brings */
     tb_transfer others; /* the way that these would take over this device's own link */
 } tb_halves;
 
@@ -52,6 +52,7 @@ typedef struct tb_stream_run {
     const tb_tiling *tiling;
     tb_side *side;           /* of the exchange with another device; NULL: there is none */
     _Atomic(uint32_t) *seen; /* of numbers in C that are not finite (not_finite.h); NULL: nobody looks */
+    void *programs_stream;   /* of the region */
     tb_halves halves;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
@@ -153,7 +154,7 @@ static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t
 /* What is returned at a time: some columns of a band, in the rows that the mask leaves. */
 typedef struct tb_returned {
     tb_matrix program; /* in the program's memory; of no rows: there is nothing to return */
-    void *there;       /* on the device */
+    void *there;        /* on the device */
     tb_stairs stairs;
 } tb_returned;
 
@@ -180,72 +181,5 @@ static inline tb_returned tb_columns_to_return(const tb_stream_run *run, int64_t
         .stairs = tb_stairs_in(run->product, rows.first, band.column),
     };
 }
-
-/* A product of what has been brought. While the last of it is in a slot that is being filled, the product is
- * due: launching it takes the calling thread half as long as a slot takes to fill, and the next is to be
- * filled meanwhile. Nothing may be loaded in place of its operands. */
-tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t swath_n, bool completes);
-
-/* stream_places.c: says where operands have their places on the device, and looks whether they have come
- * before; takes the memory. */
-void tb_lay_out(tb_stream_run *run);
-tb_status tb_take_places(tb_stream_run *run);
-
-/* Before anything is loaded: memory for the kernel, enough for all launches that follow. */
-tb_status tb_take_workspace(tb_stream_run *run);
-
-/* Goes through the steps: all of C has been computed, or is being. */
-tb_status tb_stream_steps(tb_stream_run *run);
-
-/* Has the product computed that is due, if there is one, after what has been loaded and sent so far. */
-tb_status tb_compute_due(tb_stream_run *run);
-
-/* The same, but before that it sends what slots have been filled with. */
-tb_status tb_finish_due(tb_stream_run *run);
-
-/* Sends on what slots have been filled with. Loading leaves the last one to be sent by this, or by what is
- * loaded next.
- */
-tb_status tb_send_filled(tb_stream_run *run);
-
-/* A rectangle of an operand into device memory, by the load stream. Where it is not a part of a higher one
- * there, what lies between its columns may be overwritten. */
-tb_status tb_load(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
-                  int64_t target_ld, bool is_part);
-
-/* The next columns of the band are computed when the compute stream has come here. Waits where too many
- * swaths are on their way already. */
-tb_status tb_note_swath(tb_stream_run *run, int64_t columns);
-
-/* stream_exchange.c: the same of halves of the common operand's columns. The others come from the other side, in tb_take_half. */
-tb_status tb_load_in_halves(tb_stream_run *run, const tb_transfer *transfer);
-
-/* The slot that completes a half is on its way; the event comes behind it. */
-void tb_post_half(tb_stream_run *run, tb_event *arrived);
-
-/* Before what has been brought is computed with: the compute stream will find the other half, too. */
-tb_status tb_take_half(tb_stream_run *run);
-
-/* While one slot is filled the one before is sent; the last of them stays to be sent. */
-tb_status tb_load_through_slots(tb_stream_run *run, const tb_transfer *transfer);
-
-/* The same as tb_load, of an operand that is expanded (words/lowered.h). */
-tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
-                           int64_t target_ld);
-
-/* A structured operand in host memory, all that is stored of it, once: run->stored. */
-tb_status tb_bring_stored(tb_stream_run *run, tb_role role);
-
-/* Hands columns of bands to the program until so many have left the device, waiting for them as they come. */
-tb_status tb_return_columns(tb_stream_run *run, int64_t columns);
-
-/* Hands over what has left the device already. */
-tb_status tb_return_ready(tb_stream_run *run);
-
-/* Waits for the oldest slot that is being emptied. */
-void tb_finish_emptying(tb_stream_run *run);
-
-/* C lies on the device: it is written when the whole product is there. */
-tb_status tb_return_on_device(tb_stream_run *run);
 
 #endif

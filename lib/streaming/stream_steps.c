@@ -1,7 +1,14 @@
 /* The order of work: step by step, as the tiling has them. Where not everything has its place on the device,
  * slabs of A and B follow each other in rings, and two blocks of C in two places.
  */
-#include "lib/streaming/stream_run.h"
+#include "lib/streaming/stream_steps.h"
+
+#include "lib/device/copies.h"
+#include "lib/streaming/stream_exchange.h"
+#include "lib/streaming/stream_expand.h"
+#include "lib/streaming/stream_load.h"
+#include "lib/streaming/stream_pump.h"
+#include "lib/streaming/stream_return.h"
 #include "words/integers.h"
 
 /* How many rows lie in one place on the device, where this row does: those of a band that has a place of its own, or else all. */
@@ -52,6 +59,23 @@ static tb_status bring_in_place(tb_stream_run *run, tb_role role, tb_product *pa
     return TB_OK;
 }
 
+/* A rectangle of an operand into device memory, by the load stream. */
+static tb_status load(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
+                      int64_t target_ld, bool is_part)
+{
+    tb_stream *stream = run->pipeline->load;
+    if (rectangle->rows == 0 || rectangle->columns == 0)
+        return TB_OK;
+    if (run->product->expanded[role].from > 0)
+        return tb_load_expanded(run, role, rectangle, target, target_ld);
+    if (tb_is_on_device(&run->plan->places[role]))
+        return tb_copy_operand(stream, TB_DEVICE_TO_DEVICE, rectangle, target, target_ld);
+    const tb_transfer transfer = tb_make_transfer(run, role, rectangle, target, target_ld, is_part);
+    if (tb_goes_straight(run, role, &transfer))
+        return tb_copy_operand(stream, TB_HOST_TO_DEVICE, rectangle, target, target_ld);
+    return (tb_is_halved(run, role) ? tb_pump_in_halves : tb_pump)(run, &transfer);
+}
+
 /* What the step's product finds of the operand, on the device or on its way there. C is always computed in a
  * buffer, so that a failure leaves the program's as it was. */
 static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb_product *part)
@@ -76,7 +100,7 @@ static tb_status bring(tb_stream_run *run, tb_role role, const tb_step *step, tb
         run->multiplied.a.data = NULL;
     const bool is_part =
         (run->tiling->whole || role == TB_C) && rows.count < rows_there(run, role, rows.first);
-    return tb_load(run, role, &from, to.data, to.ld, is_part);
+    return load(run, role, &from, to.data, to.ld, is_part);
 }
 
 /* ---- Rings ------------------------------------------------------------------------------------------------ */
@@ -122,7 +146,7 @@ static tb_status take_step(tb_stream_run *run, const tb_step *step)
         TB_TRY(make_room_for_slab(run));
     TB_TRY(bring(run, TB_B, step, &part));
     TB_TRY(bring(run, TB_A, step, &part));
-    TB_TRY(tb_compute(run, &part, step->swath_n, step->completes));
+    TB_TRY(tb_compute_when_sent(run, &part, step->swath_n, step->completes));
     return in_rings ? free_slab(run) : TB_OK;
 }
 

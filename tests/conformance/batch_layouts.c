@@ -187,7 +187,7 @@ int main(int count, char **arguments)
             memory = TB_MEMORY_DEVICE;
         else if (strcmp(arguments[i], "few") == 0)
             apart = 4;
-    tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+    tb_machine_start(&(tb_plan){.start = TB_START_NOW}, NULL);
     for (int role = 0; role < 3; role++)
         for (int64_t at = 0; at < ROOM; at++)
             numbers[role][at] = number_at(role, at);

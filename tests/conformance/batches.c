@@ -294,7 +294,7 @@ static atomic_long *cases_that_failed; /* in all children */
 
 static void run_in_child(void *number)
 {
-    tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+    tb_machine_start(&(tb_plan){.start = TB_START_NOW}, NULL);
     run_case(*(int64_t *)number);
     atomic_fetch_add(cases_that_failed, sim_failures("any") > 0);
 }
@@ -413,7 +413,7 @@ int main(int count, char **arguments)
     seed = check_seed();
     tileblas_set_option("ROUTE", settings.route);
     if (!on_host && !settings.failing)
-        tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+        tb_machine_start(&(tb_plan){.start = TB_START_NOW}, NULL);
     const char *only = getenv("TILEBLAS_TEST_CASE");
     const int64_t first = only ? atoll(only) : 0, end = only ? first + 1 : settings.cases;
     (settings.failing ? run_failing_cases : run_cases)(first, end);

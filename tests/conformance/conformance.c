@@ -17,7 +17,7 @@
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "words/lowered.h"
 
 #include <pthread.h>
@@ -328,7 +328,7 @@ int main(int count, char **arguments)
         run_kernel(NULL);
         return check_result();
     }
-    tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+    tb_machine_start(&(tb_plan){.start = TB_START_NOW}, NULL);
     for (size_t row = 0; row < tb_catalog_size; row++)
         if (*settings.kernel == '\0' || strcmp(settings.kernel, tb_catalog[row].name) == 0)
             run_kernel(&tb_catalog[row]);

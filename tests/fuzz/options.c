@@ -1,5 +1,5 @@
 /* The options, each line of the input one as "NAME=value": what is taken is in the range that the table gives. */
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <limits.h>

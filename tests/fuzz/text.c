@@ -1,7 +1,7 @@
 /* Texts of strangers, as they are printed and as they are written in JSON: no control is left, what is left is UTF-8, and what is
  * read again is written the same. */
 #include "lib/reports/json.h"
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/json_value.h"
 

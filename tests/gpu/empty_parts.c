@@ -106,7 +106,7 @@ int main(void)
     static const int bits[] = {8, 16, 24};
     if (!arena_has_device())
         SKIP("no device");
-    tb_machine_start(&(tb_plan){.start = TB_START_NOW});
+    tb_machine_start(&(tb_plan){.start = TB_START_NOW}, NULL);
     const tb_machine machine = tb_machine_facts();
     const tb_product any = tb_gemm(TB_SGEMM, false, false, M, N, K, 1, NULL, M, NULL, K, 0, NULL, M);
     if (machine.chip_count == 0)

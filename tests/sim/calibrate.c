@@ -4,6 +4,7 @@
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/prepare.h"
+#include "lib/machine/slots.h"
 #include "lib/machine/start.h"
 #include "lib/streaming/pipeline.h"
 #include "tests/check.h"
@@ -37,7 +38,7 @@ int main(void)
     CHECK(tileblas_set_option("PINNED_MEMORY", "2") == 0, "no option");
     CHECK(tb_machine_facts().chip_count == 0, "devices before the start");
 
-    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW}), "did not wait");
+    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW}, NULL), "did not wait");
     tb_machine machine = tb_machine_facts();
     CHECK(machine.readiness == TB_READY && machine.chip_count == 2, "readiness %d, %d devices",
           machine.readiness, machine.chip_count);
@@ -62,7 +63,8 @@ int main(void)
           usage.events, usage.pinned_bytes);
 
     /* The other one comes when a call wants it. */
-    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW, .needs_device = true, .place = {.device = 1}}),
+    CHECK(tb_machine_start(&(tb_plan){.start = TB_START_NOW, .needs_device = true, .place = {.device = 1}},
+                           NULL),
           "did not wait");
     machine = tb_machine_facts();
     CHECK(machine.chips[1].open && machine.chips[1].link_in <= LINK, "device 1: open %d, link %g",

@@ -3,7 +3,7 @@
  */
 #include "include/tileblas.h"
 #include "lib/streaming/exchange.h"
-#include "lib/streaming/stream_run.h"
+#include "lib/streaming/stream_pump.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"
 

@@ -3,6 +3,7 @@
 #include "include/tileblas.h"
 #include "lib/process/clock.h"
 #include "lib/device/memory.h"
+#include "lib/machine/machine.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 
@@ -143,6 +144,11 @@ static void drop(tb_notes *notes)
     CHECK(!atomic_exchange(&notes->dropped, true), "dropped twice");
 }
 
+static size_t device_bytes(void)
+{
+    return tb_machine_device(0)->memory_bytes;
+}
+
 static void give_named(int first, int count)
 {
     tb_buffer buffers[NAMED];
@@ -150,7 +156,7 @@ static void give_named(int first, int count)
         CHECK(tb_take_buffer(0, NAMED_BYTES, &buffers[i]) == TB_OK, "no memory");
     for (int i = first; i < first + count; i++) {
         atomic_store(&notes[i].dropped, false);
-        names[i] = tb_give_buffer_named(&buffers[i], &notes[i], drop);
+        names[i] = tb_give_buffer_named(&buffers[i], device_bytes(), &notes[i], drop);
     }
 }
 
@@ -161,7 +167,7 @@ static bool is_there(int i)
     const bool there = tb_take_buffer_named(names[i], &buffer, &of_buffer);
     CHECK(there == !notes[i].dropped && (!there || of_buffer == &notes[i]), "buffer %d has not its notes", i);
     if (there)
-        names[i] = tb_give_buffer_named(&buffer, of_buffer, drop);
+        names[i] = tb_give_buffer_named(&buffer, device_bytes(), of_buffer, drop);
     return there;
 }
 

@@ -16,7 +16,7 @@ def it_tells_what_is_here():
     equal(info["host_blas"]["path"], PATHS["BLAS"])
     equal(info["options"]["ROUTE"], "host")
     assert info["host_cores"] >= 1
-    with open(Path(__file__).parents[2] / "lib/reports/options.def", encoding="utf-8") as file:
+    with open(Path(__file__).parents[2] / "lib/user/options.def", encoding="utf-8") as file:
         equal(sorted(info["options"]), sorted(re.findall(r"^TB_OPTION\((\w+)", file.read(), re.M)))
     assert "sgemm_simt_128x256" in [kernel["name"] for kernel in info["kernels"]]
     equal(info["preload"], PATHS["PRELOAD"])

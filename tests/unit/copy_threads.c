@@ -2,8 +2,8 @@
  * none beside it is written. So it is where a helper is held back long after all others are done.
  */
 #include "lib/streaming/copy_threads.h"
-#include "lib/process/leaving.h"
-#include "lib/reports/options.h"
+#include "lib/machine/calls.h"
+#include "lib/user/options.h"
 #include "tests/check.h"
 
 #include <pthread.h>

@@ -253,7 +253,7 @@ static void devices_gain_what_they_spare_their_links(void)
         }
 }
 
-/* As an exchange has two sides, and no triangle is exchanged (lib/streaming/run_streamed.c). */
+/* As an exchange has two sides, and no triangle is exchanged (lib/call/run_streamed.c). */
 static void others_are_forecast_to_exchange_nothing(void)
 {
     const row row = {8192, 12288, 4096, H, H, H, TB_READY, TB_ROUTE_STREAMED, "", "", TB_START_NOT};

@@ -4,7 +4,7 @@
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
 #include "lib/streaming/pipeline.h"
-#include "lib/machine/profile.h"
+#include "lib/learning/profile.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"
 

@@ -2,7 +2,7 @@
  * tb_set_option; and in the documentation, which lists exactly the table.
  */
 #include "include/tileblas.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 #include "tests/check.h"
 #include "words/routine.h"
 
@@ -14,7 +14,7 @@
 /* What the table says for people, of which the library itself has no use. */
 static const char *const help[TB_OPTION_COUNT] = {
 #define TB_OPTION(NAME, type, fallback, accepts, help) help,
-#include "lib/reports/options.def"
+#include "lib/user/options.def"
 #undef TB_OPTION
 };
 

@@ -1,6 +1,6 @@
 /* Texts of strangers: what a terminal would obey is a question mark when they are printed, and escaped in JSON. */
 #include "lib/reports/json.h"
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 #include "tests/check.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * what has been learned already stays.
  */
 #include "lib/learning/learning.h"
-#include "lib/machine/profile.h"
+#include "lib/learning/profile.h"
 #include "tests/check.h"
 
 #include <limits.h>

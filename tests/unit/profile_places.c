@@ -1,5 +1,5 @@
 /* What else may lie where a profile is read or written: nothing there is waited for, and no file of somebody else's is written. */
-#include "lib/machine/profile.h"
+#include "lib/learning/profile.h"
 #include "tests/check.h"
 
 #include <limits.h>

@@ -20,7 +20,7 @@ typedef struct tb_option {
 
 typedef enum tb_option_index {
 #define TB_OPTION(NAME, type, fallback, accepts, help) TB_OPTION_##NAME,
-#include "lib/reports/options.def"
+#include "lib/user/options.def"
 #undef TB_OPTION
     TB_OPTION_COUNT,
 } tb_option_index;

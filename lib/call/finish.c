@@ -1,4 +1,4 @@
-#include "lib/streaming/finish.h"
+#include "lib/call/finish.h"
 
 #include "lib/call/diagonal.h"
 #include "lib/call/run.h"

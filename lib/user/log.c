@@ -1,8 +1,8 @@
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 
 #include "lib/process/c_locale.h"
-#include "lib/reports/append.h"
-#include "lib/reports/printable.h"
+#include "lib/user/append.h"
+#include "lib/user/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>

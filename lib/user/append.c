@@ -1,4 +1,4 @@
-#include "lib/reports/append.h"
+#include "lib/user/append.h"
 
 #include <errno.h>
 #include <fcntl.h>

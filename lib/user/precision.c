@@ -1,7 +1,7 @@
-#include "lib/call/precision.h"
+#include "lib/user/precision.h"
 
 #include "include/tileblas.h"
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 
 #include <string.h>
 

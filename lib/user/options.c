@@ -1,8 +1,8 @@
 /* The options' values: a text and a number per row, each replaced whole, so that readers need no lock; and of one row routines. */
-#include "lib/reports/options.h"
+#include "lib/user/options.h"
 
 #include "lib/process/threads.h"
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 const tb_option tb_option_rows[TB_OPTION_COUNT] = {
 #define TB_OPTION(NAME, type, fallback, accepts, help) {#NAME, type, fallback, accepts},
-#include "lib/reports/options.def"
+#include "lib/user/options.def"
 #undef TB_OPTION
 };
 

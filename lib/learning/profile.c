@@ -1,9 +1,9 @@
-#include "lib/machine/profile.h"
+#include "lib/learning/profile.h"
 
 #include "lib/process/c_locale.h"
 #include "lib/learning/learning.h"
 #include "lib/machine/cores.h"
-#include "lib/reports/log.h"
+#include "lib/user/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,14 +7,15 @@
 #include "lib/call/run.h"
 
 #include "lib/call/stream.h"
+#include "lib/device/copies.h"
 #include "lib/device/device.h"
+#include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"
-#include "lib/reports/counters.h"
-#include "lib/streaming/finish.h"
+#include "lib/call/finish.h"
 #include "lib/streaming/stream_region.h"
 #include "words/frame.h"
 #include "words/lowered.h"
@@ -95,6 +96,7 @@ static TB_OWN_FRAME void fill_work(work *work, const tb_product *product, const 
     work->region.plan = plan;
     work->region.kernel = region->kernel;
     work->region.seen = seen;
+    work->region.programs_stream = tb_callers_stream();
     work->device = region->device;
 }
 

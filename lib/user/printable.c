@@ -1,4 +1,4 @@
-#include "lib/reports/printable.h"
+#include "lib/user/printable.h"
 
 #include <string.h>
 

@@ -1,0 +1,20 @@
+/* What all ways of cutting a product share. */
+#ifndef TB_CUT_ROOM_H
+#define TB_CUT_ROOM_H
+
+#include "dispatch/tiling.h"
+
+/* Of the steps of k in a slab, but for the last one. */
+#define TB_SLAB_K_MULTIPLE 128
+
+/* Of rows x columns of C, columns that one round of blocks over the multiprocessors covers: a smaller swath
+ * would leave some idle, and a short launch costs more to start than it brings forward. */
+int64_t tb_choose_swath(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k);
+
+/* Blocks of threads of the kernel that run at a time. */
+int64_t tb_blocks_at_a_time(const tb_budget *budget);
+
+/* Whether there is room for it, the kernel's workspace included. */
+bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling);
+
+#endif
