@@ -2,9 +2,10 @@
  * takes the way that was asked for, and touches nothing else.
  *
  *     conformance [route=host|resident|streamed] [memory=host|pinned|managed|device|mixed]
- *                 [bits=32|64] [kernel=<name>] [cases=<per kernel>] [seconds=<instead>] [threads=<n>]
+ *                 [bits=32|64] [kernel=<name>] [rows=distinct] [cases=<per kernel>] [seconds=<instead>] [threads=<n>]
  *
- * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its element. Each
+ * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its element. With
+ * rows=distinct one of those is that differ in nothing that the simulated device, the runtime or the dispatcher's checks see. Each
  * kernel, and each run on another route, has cases of its own. A failure prints the case; TILEBLAS_TEST_SEED and
  * TILEBLAS_TEST_CASE, and the same arguments, bring it back alone.
  */
@@ -37,6 +38,7 @@ static struct {
     const char *route, *kernel;
     case_wishes wishes;
     int64_t cases, seconds, threads;
+    bool distinct;
 } settings = {
     .route = "streamed", .kernel = "", .wishes = {.memory = TB_MEMORY_HOST}, .cases = 200, .threads = 1};
 
@@ -288,6 +290,28 @@ static void run_kernel(const tb_kernel *forced)
           calls_on_devices(), (unsigned long long)for_devices);
 }
 
+/* Rows that the library can only tell apart by their names, sizes of tiles and speed. */
+static bool are_alike(const tb_kernel *one, const tb_kernel *other)
+{
+    return one->element == other->element && one->reads == other->reads && one->in_place == other->in_place &&
+           one->alignment == other->alignment && one->pads == other->pads && one->masks == other->masks &&
+           one->batches == other->batches && one->joins == other->joins && one->k_limit == other->k_limit &&
+           one->accuracy == other->accuracy && one->chains_in_c == other->chains_in_c &&
+           one->shares_tiles == other->shares_tiles && one->prepare == other->prepare &&
+           one->launch == other->launch;
+}
+
+static bool is_wanted_row(size_t row)
+{
+    const tb_kernel *const wanted = &tb_catalog[row];
+    if (*settings.kernel != '\0')
+        return strcmp(settings.kernel, wanted->name) == 0;
+    for (size_t before = 0; settings.distinct && before < row; before++)
+        if (are_alike(&tb_catalog[before], wanted))
+            return false;
+    return true;
+}
+
 /* ---- the command line --------------------------------------------------------------------------------- */
 
 static void read_argument(const char *argument)
@@ -306,6 +330,8 @@ static void read_argument(const char *argument)
         settings.cases = atoll(value);
     else if (strncmp(argument, "seconds=", 8) == 0)
         settings.seconds = atoll(value);
+    else if (strcmp(argument, "rows=distinct") == 0)
+        settings.distinct = true;
     else if (strncmp(argument, "threads=", 8) == 0)
         settings.threads = atoll(value) < MAX_THREADS ? atoll(value) : MAX_THREADS;
     else {
@@ -330,7 +356,7 @@ int main(int count, char **arguments)
     }
     tb_machine_start(&(tb_plan){.start = TB_START_NOW}, NULL);
     for (size_t row = 0; row < tb_catalog_size; row++)
-        if (*settings.kernel == '\0' || strcmp(settings.kernel, tb_catalog[row].name) == 0)
+        if (is_wanted_row(row))
             run_kernel(&tb_catalog[row]);
     return check_result();
 }

@@ -116,9 +116,11 @@ class Tester:
         return parse(text)
 
 
-# Of the linear equations a part has one size of blocks, and smaller matrices of the same kinds: with them
-# every path, and a quarter of the calls.
-LINEAR_PART = {3: "0 1 5 25", 5: "0 1 5 25", 8: "1  Number of values of NB", 9: "8  Values of NB", 10: "0  Values of NX"}
+# Parts have one size of blocks, or two, and fewer and smaller matrices of the same kinds: with them every path, and a tenth of
+# the calls.
+LINEAR_PART = {2: "2", 3: "5 17", 4: "2", 5: "5 17", 6: "1", 7: "2", 8: "1", 9: "8", 10: "0"}
+PACKED_PART = {2: "4", 3: "0 1 6 30", 4: "1", 5: "2"}
+EIGEN_PART = {4: "2", 5: "1 3", 6: "2 2", 7: "1 5"}
 
 
 def testers(letter):
@@ -126,7 +128,7 @@ def testers(letter):
     gemm, trmm, trsm = letter + "gemm", letter + "trmm", letter + "trsm"
     is_complex = letter in "cz"
     linear = "lapack/xlintst" + letter, ["linear_complex.in" if is_complex else "linear.in"]
-    linear_part = Tester(letter, *linear, {gemm: 35000, trmm: 15000, trsm: 30000}, replaced=LINEAR_PART)
+    linear_part = Tester(letter, *linear, {gemm: 8000, trmm: 4000, trsm: 5000}, replaced=LINEAR_PART)
     multiplied = {gemm: 10000, letter + "symm": 500, trmm: 1500, trsm: 1500}
     if is_complex:
         multiplied |= {gemm: 6000, letter + "hemm": 500}
@@ -141,9 +143,13 @@ def testers(letter):
     # Of complex numbers the rest is left out: what is multiplied there are the same calls.
     return rows if is_complex else rows | {
         "lapack_packed": Tester(letter, f"lapack/xlintstrf{letter}", [f"{letter}test_rfp.in"],
-                                {gemm: 5000, trmm: 1400, trsm: 25000}),
+                                {gemm: 5000, trmm: 1400, trsm: 25000},
+                                part=Tester(letter, f"lapack/xlintstrf{letter}", [f"{letter}test_rfp.in"],
+                                            {gemm: 600, trmm: 130, trsm: 3000}, replaced=PACKED_PART)),
         "lapack_eigen": Tester(letter, f"lapack/xeigtst{letter}", ["sep.in", "gqr.in", "gsv.in", "lse.in"],
-                               {gemm: 30000, trmm: 20000}),
+                               {gemm: 30000, trmm: 20000},
+                               part=Tester(letter, f"lapack/xeigtst{letter}", ["sep.in"], {gemm: 3000, trmm: 3000},
+                                           replaced=EIGEN_PART)),
     }
 
 
