@@ -60,16 +60,19 @@ static int count_decisions(void)
     return decisions;
 }
 
-static fixture_state *find_fixture(const char *name)
+#define NAME_OF_(name) #name
+#define NAME_OF(name)  NAME_OF_(name)
+
+static fixture_state *find_fixture(const char *name, bool by_gemm)
 {
     void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    return library ? dlsym(library, "fixture_blas") : NULL;
+    return library ? dlsym(library, by_gemm ? NAME_OF(PRODUCT_GEMM_STATE) : NAME_OF(PRODUCT_STATE)) : NULL;
 }
 
 static void check_product(const product *p, const char *host, bool by_gemm)
 {
     const fixture_state none = {0};
-    const fixture_state *fixture = find_fixture(host);
+    const fixture_state *fixture = find_fixture(host, by_gemm);
     const int cblas_before = fixture ? fixture->cblas_calls : 0;
     const int fortran_before = fixture ? fixture->fortran_calls : 0;
 
@@ -84,7 +87,7 @@ static void check_product(const product *p, const char *host, bool by_gemm)
 
     if (strcmp(host, "real") == 0 || strcmp(host, "none") == 0)
         return;
-    fixture = find_fixture(host); /* it may have been opened by the call itself */
+    fixture = find_fixture(host, by_gemm); /* it may have been opened by the call itself */
     if (!CHECK(fixture, "%s is not in the process", host))
         fixture = &none;
     int cblas_calls = fixture->cblas_calls - cblas_before;
@@ -125,7 +128,7 @@ static void check_call_from_host(const char *host)
     void (*square)(void);
     if (!library || !getenv("TILEBLAS_VERBOSE"))
         return;
-    *(void **)&square = dlsym(library, "fixture_square");
+    *(void **)&square = dlsym(library, NAME_OF(PRODUCT_SQUARE));
     start_counting();
     square();
     int decisions = count_decisions();

@@ -1,5 +1,5 @@
 /* A small BLAS that stands for the caller's own in these tests: one routine, compiled once more for each further one that a
- * library has. Built by macros:
+ * library has, under other names of fixture_blas and fixture_square. Built by macros:
  *
  *   FIXTURE_CBLAS, FIXTURE_FORTRAN   the names under which it exports the routine
  *   FIXTURE_CLASS                    the routine's class (classes.h)
@@ -9,6 +9,7 @@
  *   FIXTURE_REAL_BETA                whether that of complex numbers is real
  *   FIXTURE_SOLVES                   whether TRMM's class is TRSM
  *   FIXTURE_BITS                     the width of its integers, which its isamax shows
+ *   FIXTURE_STATE, FIXTURE_SQUARE    what fixture_blas and fixture_square are called; by default just so
  *   FIXTURE_NESTS                    1: reference BLAS's way, cblas_sgemm calls sgemm_ through the symbol
  * that somebody may have taken over; 0: OpenBLAS's way, which also knows 114
  */
@@ -41,6 +42,11 @@ typedef real_part beta_real;
 #else
 typedef real beta_real;
 #define BETA_VALUE(scalar) VALUE(scalar)
+#endif
+
+#if defined FIXTURE_STATE && !defined fixture_blas
+#define fixture_blas   FIXTURE_STATE
+#define fixture_square FIXTURE_SQUARE
 #endif
 
 /* Two fixtures of a process count for themselves. */

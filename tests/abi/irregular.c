@@ -6,6 +6,7 @@
  *
  * Each call is made twice: the handler returns, and the handler leaves by longjmp, as Octave's does.
  */
+#include "tests/abi/handlers.h"
 #include "tests/abi/product.h"
 #include "tests/check.h"
 
@@ -31,20 +32,6 @@ static void hear(const char *handler, const char *routine, size_t length, long n
     snprintf(report.routine, sizeof report.routine, "%.*s", (int)length, routine);
     if (leaves_by_jump)
         longjmp(before_call, 1);
-}
-
-void cblas_xerbla(int number, const char *routine, const char *format, ...);
-void xerbla_(const char *routine, const int *number, size_t length);
-
-void cblas_xerbla(int number, const char *routine, const char *format, ...)
-{
-    (void)format;
-    hear("cblas_xerbla", routine, strlen(routine), number);
-}
-
-void xerbla_(const char *routine, const int *number, size_t length)
-{
-    hear("xerbla_", routine, length, *number);
 }
 
 typedef struct irregular_call {
@@ -316,6 +303,7 @@ static void check_call(size_t index, bool netlib)
 int main(int argc, char **argv)
 {
     bool netlib = argc == 2 && strcmp(argv[1], "netlib") == 0;
+    handlers_tell = hear;
     for (int jump = 0; jump < 2; jump++) {
         leaves_by_jump = jump;
         for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
