@@ -6,8 +6,8 @@
 
 /* How a rectangle of an operand gets to device memory by the load stream. Where it is not a part of a higher one there, what lies
  * between its columns may be overwritten. */
-tb_transfer tb_make_transfer(const tb_stream_run *run, tb_role role, const tb_matrix *rectangle,
-                             void *target, int64_t target_ld, bool is_part);
+tb_transfer tb_make_transfer(const tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
+                             int64_t target_ld, bool is_part);
 
 /* Whether the link reads it where it lies, in the program's memory: nothing is remembered of it then, and nobody has looked at it. */
 bool tb_goes_straight(const tb_stream_run *run, tb_role role, const tb_transfer *transfer);

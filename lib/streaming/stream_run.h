@@ -37,7 +37,7 @@ typedef struct tb_transfer {
 /* Of the common operand, in an exchange: the columns that were loaded last. Where there are no columns in it, nothing is left to do. */
 typedef struct tb_halves {
     tb_post own;        /* is posted when the slot that is being filled has been sent */
-    tb_matrix missing; /* columns that the other side brings */
+    tb_matrix missing;  /* columns that the other side brings */
     tb_transfer others; /* the way that these would take over this device's own link */
 } tb_halves;
 
@@ -154,7 +154,7 @@ static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t
 /* What is returned at a time: some columns of a band, in the rows that the mask leaves. */
 typedef struct tb_returned {
     tb_matrix program; /* in the program's memory; of no rows: there is nothing to return */
-    void *there;        /* on the device */
+    void *there;       /* on the device */
     tb_stairs stairs;
 } tb_returned;
 

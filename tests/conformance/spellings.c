@@ -13,16 +13,16 @@
         &(#ROUTINE "_64")[3], ROUTINE, true, 64                                                              \
     }
 /* Batches are called otherwise: batch_calls.c. */
-#define OF_GEMM(ROUTINE, name)               SPELLINGS_OF(ROUTINE, name),
-#define OF_RANK_K                            OF_GEMM
-#define OF_HERK                              OF_GEMM
-#define OF_TRIANGLE                          OF_GEMM
-#define OF_SYMM                              OF_GEMM
-#define OF_HEMM                              OF_GEMM
-#define OF_RANK_2K                           OF_GEMM
-#define OF_HER2K                             OF_GEMM
-#define OF_TRMM                              OF_GEMM
-#define OF_TRSM                              OF_GEMM
+#define OF_GEMM(ROUTINE, name) SPELLINGS_OF(ROUTINE, name),
+#define OF_RANK_K              OF_GEMM
+#define OF_HERK                OF_GEMM
+#define OF_TRIANGLE            OF_GEMM
+#define OF_SYMM                OF_GEMM
+#define OF_HEMM                OF_GEMM
+#define OF_RANK_2K             OF_GEMM
+#define OF_HER2K               OF_GEMM
+#define OF_TRMM                OF_GEMM
+#define OF_TRSM                OF_GEMM
 #define OF_GEMM_BATCH(ROUTINE, name)
 #define OF_GEMM_BATCH_STRIDED(ROUTINE, name)
 const spelling spellings[] = {
