@@ -1,4 +1,4 @@
-/* GEMM, as stamp.h wants it. Included once for each routine by a file of its own. */
+/* GEMM, as stamp.h wants it. Included once for each routine by a file that the build writes. */
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, scalar alpha,             \
         const REAL *a, int64_t lda, const REAL *b, int64_t ldb, scalar beta, REAL *c, int64_t ldc

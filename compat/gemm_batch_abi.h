@@ -1,6 +1,6 @@
 /* GEMM_BATCH, as batch_stamp.h wants it: groups of products. What a group's products have in common is an element of an array for
  * each argument; where their matrices begin, of all groups one after the other, is in one array for each of A, B and C. Included
- * once for each routine by a file of its own.
+ * once for each routine by a file that the build writes.
  */
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, const int *transpose_a, const int *transpose_b, const void *m, const void *n, const void *k, \

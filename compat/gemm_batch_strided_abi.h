@@ -1,5 +1,5 @@
 /* GEMM_BATCH_STRIDED, as batch_stamp.h wants it: one group, each matrix as far behind the one before. Included once for each
- * routine by a file of its own. Strides count elements, also of complex numbers, as MKL has them.
+ * routine by a file that the build writes. Strides count elements, also of complex numbers, as MKL has them.
  */
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, scalar alpha,             \

@@ -1,4 +1,4 @@
-/* SYR2K and HER2K: updates by two matrices. Included once for each routine by a file of its own. */
+/* SYR2K and HER2K: updates by two matrices. Included once for each routine by a file that the build writes. */
 #define OF_B(...) __VA_ARGS__
 #define OPERANDS  a, b, c
 

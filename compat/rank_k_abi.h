@@ -1,4 +1,4 @@
-/* SYRK and HERK: updates by one matrix. Included once for each routine by a file of its own. */
+/* SYRK and HERK: updates by one matrix. Included once for each routine by a file that the build writes. */
 #define OF_B(...)
 #define OPERANDS a, a, c
 

@@ -1,4 +1,4 @@
-/* SYMM and HEMM, as stamp.h wants them. Included once for each routine by a file of its own. */
+/* SYMM and HEMM, as stamp.h wants them. Included once for each routine by a file that the build writes. */
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, int side, int triangle, int64_t m, int64_t n, scalar alpha, const REAL *a, int64_t lda,      \
         const REAL *b, int64_t ldb, scalar beta, REAL *c, int64_t ldc

@@ -1,4 +1,4 @@
-/* GEMMT, which LAPACK calls GEMMTR, as stamp.h wants it. Included once for each routine by a file of its own. */
+/* GEMMT, which LAPACK calls GEMMTR, as stamp.h wants it. Included once for each routine by a file that the build writes. */
 #define CBLAS_PARAMETERS                                                                                     \
     int layout, int triangle, int transpose_a, int transpose_b, int64_t n, int64_t k, scalar alpha,          \
         const REAL *a, int64_t lda, const REAL *b, int64_t ldb, scalar beta, REAL *c, int64_t ldc

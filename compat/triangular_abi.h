@@ -1,4 +1,4 @@
-/* TRMM and TRSM, as stamp.h wants them. Included once for each routine by a file of its own. Their B is what they write: here
+/* TRMM and TRSM, as stamp.h wants them. Included once for each routine by a file that the build writes. Their B is what they write: here
  * it is called c, as it is in the product.
  */
 #define CBLAS_PARAMETERS                                                                                     \
