@@ -6,7 +6,6 @@
 #include "kernels/built_code.h"
 #include "kernels/crt/crt_rows.h"
 #include "kernels/fp64/dgemm_rows.h"
-#include "kernels/ladder/ladder.h"
 #include "kernels/launch.h"
 #include "kernels/simt/shapes.h"
 #include "kernels/simt/skinny_rows.h"
@@ -14,6 +13,10 @@
 #include "kernels/tensor/launch_split_sm80.h"
 #include "kernels/tensor/split_rows.h"
 #include "kernels/triangular/triangular_rows.h"
+
+#ifdef TB_WITH_LADDER
+#include "kernels/ladder/ladder.h"
+#endif
 
 #include <string.h>
 
@@ -27,7 +30,9 @@
         {&module_##stem, #stem "_tt", shared, NULL, 0, false},                                               \
     };
 
+#ifdef TB_WITH_LADDER
 TB_LADDER_FILES
+#endif
 TB_KERNEL_FILE(naive, 0)
 TB_KERNEL_FILE(tiled, 0)
 TB_KERNEL_FILE(dgemm_naive, 0)
@@ -144,7 +149,6 @@ TB_CRT_FILE(dgemm_crt_sm80, TB_CRT_SM80_RING_BYTES, TB_EARLY)
 TB_CRT_FILE(dgemm_crt_sm75, TB_CRT_SM75_RING_BYTES, false)
 
 const tb_kernel tb_catalog[] = {
-    TB_LADDER_ROWS,
     {
         .name = "naive",
         .summary = "one thread per element of C",
@@ -261,7 +265,11 @@ const tb_kernel tb_catalog[] = {
     TB_TRIANGULAR_ROWS_OF(d, TB_FP64, 8),
     TB_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8),
     TB_TENSOR_TRIANGULAR_ROWS_OF(c, TB_COMPLEX_FP32, 8),
-    TB_TRIANGULAR_ROWS_OF(z, TB_COMPLEX_FP64, 16)};
+    TB_TRIANGULAR_ROWS_OF(z, TB_COMPLEX_FP64, 16),
+#ifdef TB_WITH_LADDER
+    TB_LADDER_ROWS,
+#endif
+};
 
 const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
 

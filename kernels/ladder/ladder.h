@@ -1,6 +1,6 @@
-/* The ladder's rows of the catalog, in the order of the climb (docs/ladder.md). A rung is a file
- * ladder_<name>.cu and the row ladder/<name>; it is never chosen, only forced: TILEBLAS_KERNEL=ladder/<name>.
- * For catalog.c alone.
+/* The ladder's rows of the catalog, in the order of the climb (docs/ladder.md). A rung is a file ladder_<name>.cu and the row
+ * ladder/<name>; it is never chosen, only forced. Shipped libraries do without: these rows are in the catalog of bench/ladder and
+ * of tests, for catalog.c alone.
  *
  * share: of the FMA peak, by bench/ladder on an H200 at n = 4096, NN; shared_full_k at its largest k.
  */

@@ -304,7 +304,10 @@ static bool are_alike(const tb_kernel *one, const tb_kernel *other)
 static bool is_wanted_row(size_t row)
 {
     const tb_kernel *const wanted = &tb_catalog[row];
-    if (*settings.kernel != '\0')
+    const size_t length = strlen(settings.kernel);
+    if (length > 0 && settings.kernel[length - 1] == '/') /* a folder: all of its rows */
+        return strncmp(settings.kernel, wanted->name, length) == 0;
+    if (length > 0)
         return strcmp(settings.kernel, wanted->name) == 0;
     for (size_t before = 0; settings.distinct && before < row; before++)
         if (are_alike(&tb_catalog[before], wanted))

@@ -28,12 +28,12 @@ def it_tells_what_is_here():
 def what_is_chosen_only_when_forced_is_shown_on_request():
     plain, whole = call("TOOL", "info").stdout, call("TOOL", "info", "--all").stdout
     contains(plain, "  sgemm_simt_128x256 ", " more, chosen only when forced: --all shows them")
-    assert "ladder/" not in plain, plain
     names = [kernel["name"] for kernel in json.loads(call("TOOL", "info", "--json").stdout)["kernels"]]
+    forced = [name for name in names if f"  {name} " not in plain]
+    assert forced
     contains(whole, *(f"  {name} " for name in names))
-    assert any(name.startswith("ladder/") for name in names)
     assert "--all" not in whole
-    contains(call("TOOL", "info", environment={"TILEBLAS_KERNEL": "ladder/float4"}).stdout, "  ladder/float4 ")
+    contains(call("TOOL", "info", environment={"TILEBLAS_KERNEL": forced[0]}).stdout, f"  {forced[0]} ")
 
 
 def it_tells_of_gpus():
