@@ -17,7 +17,6 @@ typedef struct tb_factor {
     int64_t m, n;
     tb_matrix a;        /* m x n; read, and overwritten */
     tb_triangle stored; /* what of it; the rest keeps its bytes */
-    double volume;      /* multiply-adds of real numbers */
     int64_t
         *info; /* where LAPACK's info goes: 0, or the position, from 1, where the matrix has no such factor */
 } tb_factor;
@@ -27,16 +26,21 @@ static inline tb_factor tb_potrf(tb_routine routine, tb_triangle stored, int64_t
                                  int64_t *info)
 {
     const tb_element element = tb_routine_rows[routine].element;
-    const double order = (double)n;
     return (tb_factor){
         .routine = routine,
         .m = n,
         .n = n,
         .a = {.data = data, .rows = n, .columns = n, .ld = ld, .element = element},
         .stored = stored,
-        .volume = order * order * order / 6 * (tb_is_complex(element) ? 4 : 1),
         .info = info,
     };
+}
+
+/* Multiply-adds of real numbers. */
+static inline double tb_factor_volume(const tb_factor *factor)
+{
+    const double n = (double)factor->n;
+    return n * n * n / 6 * (tb_is_complex(factor->a.element) ? 4 : 1);
 }
 
 #endif

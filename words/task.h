@@ -9,7 +9,7 @@
 #include "words/factor.h"
 #include "words/product.h"
 
-typedef enum tb_task_kind { TB_TASK_PRODUCT, TB_TASK_FACTOR } tb_task_kind;
+typedef enum tb_task_kind { TB_TASK_PRODUCT, TB_TASK_FACTOR, TB_TASK_KINDS } tb_task_kind;
 
 typedef struct tb_task {
     tb_task_kind kind;
@@ -77,7 +77,7 @@ static inline tb_element tb_task_element(tb_task task)
 /* Of real numbers; a multiply-add is two. Of a batch those of all members. */
 static inline double tb_task_flops(tb_task task)
 {
-    return 2 * (tb_is_product(task) ? tb_volume(task.product) : task.factor->volume);
+    return 2 * (tb_is_product(task) ? tb_volume(task.product) : tb_factor_volume(task.factor));
 }
 
 /* Bytes of the elements that are read or written. */
