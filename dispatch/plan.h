@@ -199,11 +199,6 @@ tb_outline tb_outline_of(const tb_plan *plan);
 int tb_print_outline(const tb_outline *outline, char *text, size_t size);
 int tb_print_plan(const tb_plan *plan, char *text, size_t size);
 
-/* A call's letters, as Fortran takes them: SYMM's side and stored triangle; else the triangle of C, if any, and the two operations;
- * R is conjugated and not transposed. */
-enum { TB_LETTERS_SIZE = 5 };
-void tb_print_letters(const tb_product *product, char text[static TB_LETTERS_SIZE]);
-
 /* A scalar of the product: (re,im) where its numbers are complex. Like snprintf. */
 int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, size_t size);
 

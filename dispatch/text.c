@@ -89,34 +89,6 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size)
     return tb_print_outline(&outline, text, size);
 }
 
-static char operation_letter(const tb_operand *operand)
-{
-    if (operand->conjugated)
-        return operand->transposed ? 'C' : 'R';
-    return operand->transposed ? 'T' : 'N';
-}
-
-void tb_print_letters(const tb_product *product, char text[static TB_LETTERS_SIZE])
-{
-    static const char triangles[] = {[TB_LOWER] = 'L', [TB_UPPER] = 'U'};
-    const bool left = tb_is_symmetric_left(product);
-    const tb_operand *structured = left ? &product->a : &product->b;
-    if (left || product->b.structure != TB_GENERAL) {
-        *text++ = left ? 'L' : 'R';
-        *text++ = triangles[structured->stored];
-        if (product->in_place != TB_OUT_OF_PLACE) {
-            *text++ = operation_letter(structured);
-            *text++ = structured->unit_diagonal ? 'U' : 'N';
-        }
-    } else {
-        if (product->mask != TB_FULL)
-            *text++ = triangles[product->mask];
-        *text++ = operation_letter(&product->a);
-        *text++ = operation_letter(&product->b);
-    }
-    *text = '\0';
-}
-
 int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, size_t size)
 {
     return tb_is_complex(tb_element_of(product)) ? snprintf(text, size, "(%g,%g)", scalar.re, scalar.im)

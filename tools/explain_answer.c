@@ -7,6 +7,7 @@
 #include "tools/tool.h"
 #include "words/members.h"
 #include "words/folded.h"
+#include "words/task.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -260,7 +261,7 @@ static void print_words(const question *question, const answer *answer, const ke
     if (tb_is_batch(product))
         snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
     tb_print_plan(&answer->plan, plan, sizeof plan);
-    tb_print_letters(product, letters);
+    tb_print_letters(tb_task_of_product(product), letters);
     tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
     tb_print_scalar(product, product->beta, beta, sizeof beta);
     tool_say("product      %s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s\n",

@@ -175,7 +175,7 @@ void tb_note_called(const tb_product *product, const tb_facts *facts, const tb_p
                         .beta_is_zero = tb_is_zero(product->beta)};
     snprintf(called.spelling, sizeof called.spelling, "%s", spelling ? spelling : "");
     atomic_store_explicit(&cores_seen, facts->machine.host_cores, memory_order_relaxed);
-    tb_print_letters(product, called.letters);
+    tb_print_letters(tb_task_of_product(product), called.letters);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         called.places[role] = memories[facts->places[role].memory];
     *(is_hosts ? &called.host_calls : &called.device_calls) = 1;

@@ -9,6 +9,7 @@
 #define TB_CALLED_H
 
 #include "dispatch/plan.h"
+#include "words/task.h"
 
 #include <stdbool.h>
 

@@ -13,6 +13,7 @@
 #include "lib/reports/summary.h"
 #include "lib/reports/timeline.h"
 #include "words/members.h"
+#include "words/task.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static void print_call(const tb_product *product, const tb_facts *facts, const t
     tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
     tb_print_scalar(product, product->beta, beta, sizeof beta);
     tb_leave_c_locale(previous);
-    tb_print_letters(product, letters);
+    tb_print_letters(tb_task_of_product(product), letters);
     if (tb_is_batch(product))
         snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
     tb_log("%s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
