@@ -123,6 +123,7 @@ void tb_begin_call(tb_call *call)
     call->depth = tb_call_depth;
     call->counted = false;
     call->cancel_state = NO_STATE;
+    tb_begin_undo_list(&call->undo);
     tb_when_left(&call->leaving, end_left_call, call);
     *(volatile int *)&tb_call_depth = call->depth + 1;
     atomic_signal_fence(memory_order_seq_cst);
@@ -136,6 +137,7 @@ void tb_end_call(tb_call *call)
     *(volatile int *)&tb_call_depth = call->depth;
     atomic_signal_fence(memory_order_seq_cst);
     tb_not_left(&call->leaving);
+    tb_end_undo_list(&call->undo);
     tb_put_state_back(&call->state);
     set_cancel_state(call->cancel_state);
 }

@@ -13,6 +13,7 @@
 
 /* Around a call; what is between them is not cancelled, and leaves the caller's state as it was. */
 typedef struct tb_call {
+    tb_undo_list undo;
     tb_leaving leaving;
     tb_callers_state state;
     int depth;        /* of the calls that the thread was in before */

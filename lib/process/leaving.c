@@ -2,6 +2,7 @@
 
 #include "lib/process/threads.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The older interface of pthread_cleanup_push, which a jump heeds too; glibc exports it and declares it no more. */
@@ -9,16 +10,43 @@ extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (
                                   void *argument) __attribute__((weak));
 extern void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute) __attribute__((weak));
 
+/* Of the calling thread. A thread that leaves may have been interrupted between any two instructions. */
+static _Thread_local tb_leaving *volatile innermost __attribute__((tls_model("initial-exec")));
+
 void tb_when_left(tb_leaving *leaving, void (*routine)(void *), void *argument)
 {
-    if (_pthread_cleanup_push)
-        _pthread_cleanup_push(&leaving->buffer, routine, argument);
+    *leaving = (tb_leaving){innermost, routine, argument};
+    atomic_signal_fence(memory_order_seq_cst);
+    innermost = leaving;
 }
 
 void tb_not_left(tb_leaving *leaving)
 {
+    innermost = leaving->outer;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void undo(void *left)
+{
+    const tb_undo_list *list = left;
+    while (innermost != list->outer) {
+        const tb_leaving *leaving = innermost;
+        innermost = leaving->outer;
+        leaving->routine(leaving->argument);
+    }
+}
+
+void tb_begin_undo_list(tb_undo_list *list)
+{
+    list->outer = innermost;
     if (_pthread_cleanup_push)
-        _pthread_cleanup_pop(&leaving->buffer, 0);
+        _pthread_cleanup_push(&list->buffer, undo, list);
+}
+
+void tb_end_undo_list(tb_undo_list *list)
+{
+    if (_pthread_cleanup_push)
+        _pthread_cleanup_pop(&list->buffer, 0);
 }
 
 bool tb_may_ask_for_memory(void)
