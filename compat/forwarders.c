@@ -154,7 +154,7 @@ static bool computes_probe(tb_spelling spelling, const void *address, double vol
     set_to_one(probe, element);
     product.c.data = &probe->c;
     probing = true;
-    tb_call_routine(row->routine, row->is_cblas, (void *)address, &product);
+    tb_call_routine(row->routine, row->is_cblas, (void *)address, tb_task_of_product(&product));
     probing = false;
     const bool computes =
         !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) == TB_PROBE_BETA);

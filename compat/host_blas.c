@@ -77,21 +77,27 @@ static tb_routine gemm_of(tb_routine routine)
     return tb_gemm_routine(tb_routine_rows[routine].element);
 }
 
-/* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
-static bool call_host(const tb_host *host, const tb_product *product)
+/* Whether the host's own routine can do the task, and had better be asked. */
+static bool does_itself(const tb_host_blas *host, tb_task task)
+{
+    return host->address && (!tb_is_product(task) || (is_of_routine(task.product) && !host->prefers_gemm));
+}
+
+/* Of other products many are GEMM's, as those are of which only a part is wanted. */
+static bool call_host(const tb_host *host, tb_task task)
 {
     const tb_host_blas *called = (const tb_host_blas *)host;
-    tb_routine routine = product->routine;
-    if (!called->address || !is_of_routine(product) || called->prefers_gemm) {
+    tb_routine routine = tb_task_routine(task);
+    if (!does_itself(called, task)) {
         called = called->gemm;
         routine = gemm_of(routine);
-        if (!called || !is_of_gemm(product))
+        if (!called || !tb_is_product(task) || !is_of_gemm(task.product))
             return false;
     }
     /* A signal handler may call over this call. */
     const tb_host_blas *before = called_host;
     called_host = called;
-    tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, called->address, product);
+    tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, called->address, task);
     called_host = before;
     return true;
 }
@@ -166,7 +172,7 @@ static const tb_host_blas *keep_in(host_table *table, const tb_host_blas *host)
             *kept = *host;
             kept->at_a_glance = host->is_kept ? host->spelling : TB_SPELLING_COUNT;
             if (host->address || host->gemm)
-                kept->base.multiply = call_host;
+                kept->base.call = call_host;
             atomic_store_explicit(&table->entries[i].state, FILLED, memory_order_release);
             return kept;
         }

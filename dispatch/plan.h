@@ -199,9 +199,6 @@ tb_outline tb_outline_of(const tb_plan *plan);
 int tb_print_outline(const tb_outline *outline, char *text, size_t size);
 int tb_print_plan(const tb_plan *plan, char *text, size_t size);
 
-/* A scalar of the product: (re,im) where its numbers are complex. Like snprintf. */
-int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, size_t size);
-
 /* The forecasts behind a decision, in seconds. */
 double tb_host_seconds(const tb_product *product, const tb_machine *machine);
 

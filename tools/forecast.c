@@ -77,7 +77,7 @@ static outlook look_ahead(const tb_called *called, const supposed_gpu *gpu, int 
     problem_settle_leading_dimensions(&product);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         facts.places[role] = (tb_place){.memory = memory_of(called->places[role])};
-    tb_gather_facts(&product, &facts);
+    tb_gather_facts(tb_task_of_product(&product), &facts);
     suppose_gpu(gpu, &facts.machine);
     facts.machine.host_cores = cores > 0 ? cores : facts.machine.host_cores;
     facts.machine.host_ratio = facts.machine.streamed_ratio = facts.machine.sharing_ratio = 1;

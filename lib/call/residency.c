@@ -25,19 +25,17 @@ static bool has_scattered(const tb_product *product, tb_role role, const tb_plac
     return false;
 }
 
-void tb_locate_operands(const tb_product *product, tb_facts *facts)
+void tb_locate_matrices(tb_task task, tb_facts *facts)
 {
-    const bool in_process = tb_device.in_process();
+    const bool in_process = tb_device.in_process(), is_batch = tb_task_members(task) > 1;
     facts->scattered = false;
-    for (tb_role role = TB_A; role < TB_ROLES; role++) {
-        const tb_operand *operand = &product->operands[role];
-        facts->places[role] = (tb_place){.memory = TB_MEMORY_HOST};
-        if (!in_process || (role != TB_C && product->k == 0))
+    for (int i = 0; i < TB_TASK_MATRICES; i++) {
+        facts->places[i] = (tb_place){.memory = TB_MEMORY_HOST};
+        if (!in_process || i >= tb_task_matrices(task) || !tb_task_touches(task, i))
             continue;
         tb_span known = {0};
-        const bool is_batch = tb_is_batch(product);
-        tb_device.locate(operand->data, &facts->places[role], is_batch ? &known : NULL);
-        if (is_batch && has_scattered(product, role, &facts->places[role], known))
+        tb_device.locate(tb_task_matrix(task, i)->data, &facts->places[i], is_batch ? &known : NULL);
+        if (is_batch && has_scattered(task.product, (tb_role)i, &facts->places[i], known))
             facts->scattered = true;
     }
 }

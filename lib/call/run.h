@@ -9,9 +9,9 @@
 
 /* *seconds is the time that the work itself took, without waiting for other calls; left alone where that is
  * all of the time. */
-typedef tb_outcome tb_runner(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                             double *seconds);
+typedef tb_outcome tb_runner(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
 
+/* The latter two run products. */
 tb_runner tb_run_host, tb_run_resident, tb_run_streamed;
 
 #endif

@@ -337,7 +337,7 @@ static tb_plan plan_by_terms(const tb_product *product, const tb_plan *plan)
 {
     tb_facts facts = {0};
     memcpy(facts.places, plan->places, sizeof facts.places);
-    tb_gather_facts(product, &facts);
+    tb_gather_facts(tb_task_of_product(product), &facts);
     facts.bytes_most = 1;
     return tb_decide(product, &facts);
 }
@@ -371,12 +371,11 @@ static tb_status multiply(const tb_product *product, const tb_plan *plan, held *
     return status;
 }
 
-tb_outcome tb_run_resident(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                           double *seconds)
+tb_outcome tb_run_resident(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)host, (void)seconds;
-    held held = {.overwrites = tb_is_zero(product->beta)};
-    const tb_status status = multiply(product, plan, &held);
+    held held = {.overwrites = tb_is_zero(task.product->beta)};
+    const tb_status status = multiply(task.product, plan, &held);
     tb_unmake(held.saved_c);
     tb_unmake(held.listed);
     if (status == TB_DEVICE_LOST)

@@ -326,17 +326,16 @@ static void forget(void *left)
         tb_unmake(left);
 }
 
-tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                           double *seconds)
+tb_outcome tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     shared_work *shared = tb_make(sizeof *shared);
     if (!shared)
         return TB_DECLINED;
     tb_leaving leaving;
     tb_when_left(&leaving, forget, shared);
-    const tb_outcome outcome = run_regions(product, plan, host, seconds, shared);
+    const tb_outcome outcome = run_regions(task.product, plan, host, seconds, shared);
     if (outcome == TB_DONE)
-        tb_raise_exceptions(product, plan->places, atomic_load(&shared->seen));
+        tb_raise_exceptions(task.product, plan->places, atomic_load(&shared->seen));
     tb_not_left(&leaving);
     tb_unmake(shared);
     return outcome;

@@ -1,6 +1,10 @@
 #include "lib/learning/learning.h"
 
+#include "lib/learning/repeated.h"
+#include "lib/machine/machine.h"
+#include "words/frame.h"
 #include "words/integers.h"
+#include "words/members.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -185,4 +189,55 @@ void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const t
         learn(one, product, recall(one, product), sample);
         fade(several, product, recall_shared(several, one, product), recall(one, product));
     }
+}
+
+/* ---- Tasks ------------------------------------------------------------------------------------------------ */
+
+static void recall_product(const tb_product *product, tb_facts *facts)
+{
+    tb_recall(product, facts);
+    tb_recall_product(product, facts);
+}
+
+static TB_OWN_FRAME void recall_first(const tb_product *batch, tb_facts *facts)
+{
+    const tb_product first = tb_member_of(batch, 0);
+    recall_product(&first, facts);
+}
+
+void tb_recall_task(tb_task task, tb_facts *facts)
+{
+    if (!tb_is_product(task))
+        facts->repeated = (tb_repeated){0};
+    else if (tb_is_batch(task.product))
+        recall_first(task.product, facts);
+    else
+        recall_product(task.product, facts);
+}
+
+/* A triangle teaches nothing about the full products of its size: hosts do those better, and pinned memory serves them in another
+ * way. */
+static bool is_typical(const tb_product *product)
+{
+    return product->mask == TB_FULL && product->in_place == TB_OUT_OF_PLACE;
+}
+
+static void learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
+                          double seconds)
+{
+    if (is_typical(product) && plan->route == TB_ROUTE_HOST && !plan->needs_device)
+        tb_learn_host(product, facts, seconds);
+    else if (is_typical(product) && plan->route == TB_ROUTE_STREAMED)
+        tb_learn_streamed(product, facts, plan, seconds);
+    tb_learn_product(product, facts, plan, seconds);
+}
+
+void tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    if (!tb_task_touches(task, TB_A)) /* beta * C alone */
+        return;
+    if (plan->reason == TB_REASON_DEVICE_STARTING)
+        tb_machine_note_host(seconds);
+    if (tb_is_product(task) && !tb_is_batch(task.product))
+        learn_product(task.product, facts, plan, seconds);
 }
