@@ -234,23 +234,23 @@ static void answer_over_another(tb_task task, const tb_host *host)
     tb_run_host(task, &at_home, host, NULL);
 }
 
-/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that is NaN or
- * infinite would reach C on some routes. */
 static TB_OWN_FRAME void answer_without_product(const tb_product *given, const tb_host *host,
                                                 void (*answer)(tb_task task, const tb_host *host))
 {
     const tb_product product = tb_without_product(given);
-    if (!tb_is_one(product.beta))
-        answer(tb_task_of_product(&product), host);
+    answer(tb_task_of_product(&product), host);
 }
 
+/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that is NaN or
+ * infinite would reach C on some routes. */
 static void answer_reduced(tb_task task, const tb_host *host,
                            void (*answer)(tb_task task, const tb_host *host))
 {
-    if (tb_is_product(task) && (tb_is_zero(task.product->alpha) || task.product->k == 0))
-        answer_without_product(task.product, host, answer);
-    else
+    const tb_product *product = task.product;
+    if (!tb_is_product(task) || !(tb_is_zero(product->alpha) || product->k == 0))
         answer(task, host);
+    else if (product->in_place != TB_OUT_OF_PLACE || !tb_is_one(product->beta))
+        answer_without_product(product, host, answer);
 }
 
 void tb_perform(tb_task task, const tb_host *host)
