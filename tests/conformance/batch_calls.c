@@ -189,7 +189,7 @@ bool batch_call(const batch_spelling *spelling, bool row_major, const batch_grou
         set_scalar(&x.alpha, row->element, g, own->alpha);
         set_scalar(&x.beta, row->element, g, own->beta);
     }
-    if (row->class == TB_CLASS_GEMM_BATCH_STRIDED)
+    if (tb_class_rows[row->class].is_strided)
         call_strided(spelling, f, layout, &x, &groups[0], a[0], b[0], c[0]);
     else if (spelling->fortran)
         f.batch_(x.letters_a, x.letters_b, &x.m, &x.n, &x.k, &x.alpha, a, &x.lda, b, &x.ldb, &x.beta, c,
