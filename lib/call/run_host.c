@@ -196,8 +196,8 @@ tb_outcome tb_run_host(tb_task task, const tb_plan *plan, const tb_host *host, d
 {
     (void)seconds;
     if (plan->needs_device) {
-        tb_warn_once("a %s of matrices in device memory was left undone: %s",
-                     tb_is_product(task) ? "product" : "factorization", tb_reason_text(plan->reason));
+        tb_warn_once("%s of matrices in device memory was left undone: %s",
+                     tb_routine_rows[tb_task_routine(task)].name, tb_reason_text(plan->reason));
         return TB_DONE;
     }
     tb_enter_callers_environment();

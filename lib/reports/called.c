@@ -48,14 +48,9 @@ static int64_t round_extent(int64_t extent, int bits)
     return rest < unit - rest || whole > INT64_MAX - unit ? whole : whole + unit;
 }
 
-static bool has_same_extents(const tb_extents *x, const tb_extents *y)
-{
-    return x->count == y->count && memcmp(x->of, y->of, sizeof x->of) == 0;
-}
-
 static bool is_same_kind(const tb_called *x, const tb_called *y)
 {
-    return x->routine == y->routine && has_same_extents(&x->extents, &y->extents) &&
+    return x->routine == y->routine && memcmp(x->extents.of, y->extents.of, sizeof x->extents.of) == 0 &&
            x->beta_is_zero == y->beta_is_zero && strcmp(x->letters, y->letters) == 0 &&
            strcmp(x->places, y->places) == 0 && strcmp(x->spelling, y->spelling) == 0;
 }

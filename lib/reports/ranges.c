@@ -39,19 +39,19 @@ static void look_for_profiler(void)
 static void print_name(tb_task task, tb_route route, char *name, size_t size)
 {
     const tb_extents extents = tb_task_extents(task);
-    char count[32] = "", shape[80] = "";
+    int length = snprintf(name, size, "%s", tb_routine_rows[tb_task_routine(task)].name);
     if (tb_task_members(task) > 1)
-        snprintf(count, sizeof count, " %lld of", (long long)tb_task_members(task));
-    for (int i = 0, length = 0; i < extents.count; i++)
-        length += snprintf(shape + length, sizeof shape - (size_t)length, "%s%lld", i > 0 ? "x" : "",
+        length +=
+            snprintf(name + length, size - (size_t)length, " %lld of", (long long)tb_task_members(task));
+    for (int i = 0; i < extents.count; i++)
+        length += snprintf(name + length, size - (size_t)length, "%c%lld", i > 0 ? 'x' : ' ',
                            (long long)extents.of[i]);
-    snprintf(name, size, "%s%s %s %s", tb_routine_rows[tb_task_routine(task)].name, count, shape,
-             tb_route_text(route));
+    snprintf(name + length, size - (size_t)length, " %s", tb_route_text(route));
 }
 
 static void push(tb_task task, tb_route route)
 {
-    char name[160];
+    char name[128];
     print_name(task, route, name, sizeof name);
     const nvtxEventAttributes_t attributes = {
         .version = NVTX_VERSION,
