@@ -3,7 +3,6 @@
  */
 #include "kernels/crt/schedule_crt.h"
 
-#include "kernels/catalog.h"
 #include "kernels/forecast.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/launch.h"
@@ -214,8 +213,9 @@ static int32_t most_moduli(const costs *costs, double native)
 static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_schedule *native,
                      const tb_product *product, tb_target target, tb_schedule *schedule)
 {
-    const bool is_slow = !deal->native->prepare, pays = deal->moduli_most >= TB_CRT_USUAL_MODULI;
-    const double of_native = is_slow ? tb_row_clocks(deal->native, product, target) : native->clocks,
+    const tb_kernel *row = tb_crt_native(deal);
+    const bool is_slow = !row->prepare, pays = deal->moduli_most >= TB_CRT_USUAL_MODULI;
+    const double of_native = is_slow ? tb_row_clocks(row, product, target) : native->clocks,
                  usual = pays ? moduli_clocks(costs, TB_CRT_USUAL_MODULI) : of_native;
     const bool is_in_range = tb_crt_is_in_range(product);
     schedule->clocks = is_in_range ? survey_clocks(product, target) + usual : HUGE_VAL;
@@ -226,10 +226,11 @@ static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_sched
 static void prepare(const tb_crt_family *family, const tb_product *product, tb_target target,
                     tb_schedule *schedule)
 {
-    tb_crt_deal own = {.native = choose_native(product, target), .survey_k = survey_k_of(product, target)};
-    const tb_schedule native = tb_prepare(own.native, product, target);
+    const tb_kernel *row = choose_native(product, target);
+    tb_crt_deal own = {.native = tb_row_of(row), .survey_k = survey_k_of(product, target)};
+    const tb_schedule native = tb_prepare(row, product, target);
     const costs costs = costs_of(family, product, target);
-    own.moduli_most = most_moduli(&costs, own.native->prepare ? native.clocks : HUGE_VAL);
+    own.moduli_most = most_moduli(&costs, row->prepare ? native.clocks : HUGE_VAL);
     cut(family, &own, product);
     forecast(&costs, &own, &native, product, target, schedule);
     if (tb_crt_is_whole(&own, product) && own.moduli_most >= TB_CRT_USUAL_MODULI)
