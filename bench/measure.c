@@ -90,7 +90,8 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
             aligned.operands[role] = contender->pitched[role];
         }
     const tb_schedule schedule = tb_device.prepare(gpu->stream, contender->kernel, &aligned);
-    BENCH_TB(tb_device.launch(gpu->stream, contender->kernel, &aligned, &schedule, contender->workspace));
+    BENCH_TB(
+        tb_enqueue_launch(gpu->stream, contender->kernel, &aligned, &schedule, contender->workspace, false));
 }
 
 /* The contender's C for the first set, computed over a C of NaN. */

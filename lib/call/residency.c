@@ -18,7 +18,7 @@ static bool has_scattered(const tb_product *product, tb_role role, const tb_plac
         tb_place own;
         if (address - known.start < known.bytes)
             continue;
-        tb_device.locate((const void *)address, &own, &known);
+        tb_platform.locate((const void *)address, &own, &known);
         if (!is_same_place(&own, place))
             return true;
     }
@@ -27,7 +27,7 @@ static bool has_scattered(const tb_product *product, tb_role role, const tb_plac
 
 void tb_locate_operands(const tb_product *product, tb_facts *facts)
 {
-    const bool in_process = tb_device.in_process();
+    const bool in_process = tb_platform.in_process();
     facts->scattered = false;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const tb_operand *operand = &product->operands[role];
@@ -36,7 +36,7 @@ void tb_locate_operands(const tb_product *product, tb_facts *facts)
             continue;
         tb_span known = {0};
         const bool is_batch = tb_is_batch(product);
-        tb_device.locate(operand->data, &facts->places[role], is_batch ? &known : NULL);
+        tb_platform.locate(operand->data, &facts->places[role], is_batch ? &known : NULL);
         if (is_batch && has_scattered(product, role, &facts->places[role], known))
             facts->scattered = true;
     }

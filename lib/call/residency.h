@@ -3,7 +3,7 @@
 #define TB_RESIDENCY_H
 
 #include "dispatch/plan.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/process/host_memory.h"
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static inline bool tb_may_be_on_device(const void *a, const void *b, const void 
     if (tb_stack.size == 0)
         tb_learn_stack();
     return !(tb_is_the_hosts(a, heap_end) && tb_is_the_hosts(b, heap_end) && tb_is_the_hosts(c, heap_end)) &&
-           tb_device.in_process();
+           tb_platform.in_process();
 }
 
 #endif

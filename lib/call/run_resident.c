@@ -98,7 +98,7 @@ static tb_status enqueue_terms_frugally(tb_stream *stream, const tb_product *pro
         if (!kernel)
             return TB_UNSUPPORTED;
         const tb_schedule schedule = tb_device.prepare(stream, kernel, &one);
-        TB_TRY(tb_device.launch(stream, kernel, &one, &schedule, NULL));
+        TB_TRY(tb_enqueue_launch(stream, kernel, &one, &schedule, NULL, false));
     }
     return TB_OK;
 }
@@ -180,10 +180,13 @@ static bool is_repeatable(const held *held)
 static tb_status launch(tb_stream *stream, const tb_product *part, const tb_plan *plan, int term,
                         bool planned, const held *held)
 {
-    const tb_launched launched = tb_launched_for(part, plan, term, held->written_out);
+    tb_launched launched;
+    tb_launch *launch = &launched.command.launch;
+    tb_prepare_launch(part, plan, term, held->written_out, &launched);
     TB_TRY(tb_write_out(stream, part, &launched));
-    const tb_schedule schedule = tb_schedule_of(stream, &launched.product, plan, planned);
-    return tb_device.launch(stream, plan->kernel, &launched.product, &schedule, held->workspace.memory);
+    launch->schedule = tb_schedule_of(stream, &launch->product, plan, planned);
+    launch->workspace = held->workspace.memory;
+    return tb_enqueue(stream, &launched.command);
 }
 
 /* A term, one chunk of k after the other, or all terms where the kernel adds them up. Where one fails and the product cannot be begun
@@ -234,7 +237,7 @@ static tb_status enqueue_to_fold(tb_stream *stream, const tb_product *product, c
     TB_TRY(status);
     const tb_folding folding = {
         .sums = sums.c.matrix, .c = product->c, .beta = product->beta, .mask = product->mask};
-    TB_TRY(tb_device.fold(stream, &folding));
+    TB_TRY(tb_enqueue_folding(stream, &folding));
     held->has_begun = true;
     return TB_OK;
 }

@@ -5,7 +5,7 @@
  * Programs whose main thread does not end like that have no such thread. The main thread is known when the library is loaded by it,
  * or when it starts one of the library's threads.
  */
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/process/threads.h"
 
 #include <dirent.h>
@@ -53,7 +53,7 @@ static bool has_ended(const char *thread)
 static bool is_drivers(const char *thread)
 {
     char name[32];
-    const char *prefix = tb_device.thread_names;
+    const char *prefix = tb_platform.thread_names;
     read_of_thread(thread, "comm", name, sizeof name);
     return prefix && strncmp(name, prefix, strlen(prefix)) == 0;
 }

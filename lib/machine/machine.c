@@ -8,6 +8,7 @@
 #include "lib/user/log.h"
 #include "lib/user/options.h"
 #include "lib/process/sums.h"
+#include "lib/device/platform.h"
 
 #include <stdatomic.h>
 
@@ -52,7 +53,7 @@ static int devices_wanted(void)
 static tb_readiness readiness_now(void)
 {
     const tb_readiness now = (tb_readiness)atomic_load_explicit(&readiness, memory_order_acquire);
-    return now == TB_UNTRIED && !tb_device.describe ? TB_ABSENT : now;
+    return now == TB_UNTRIED && !tb_has_platform() ? TB_ABSENT : now;
 }
 
 tb_machine tb_machine_facts(void)

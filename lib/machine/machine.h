@@ -20,9 +20,7 @@ void tb_machine_note_host(double seconds);
  * was being done, as in "copying A". */
 void tb_machine_lose(const char *during);
 
-/* Somebody begins to wait for a turn at the device, or has begun or ended one. Devices of higher ordinals than there is room for are
- * not used by streamed products. */
-#define TB_DEVICES_MAXIMUM 64
+/* Somebody begins to wait for a turn at the device, or has begun or ended one. */
 void tb_machine_note_use(int device);
 
 /* NULL unless the machine is ready and has the device. */

@@ -1,7 +1,7 @@
 #include "lib/machine/prepare.h"
 
 #include "dispatch/tiling.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/device/memory.h"
 #include "lib/machine/slots.h"
 #include "lib/user/precision.h"
@@ -48,8 +48,8 @@ static void multiply(tb_stream *stream, int device, const tb_kernel *kernel, cha
     tb_buffer buffer = {0};
     if (schedule.workspace > 0 && tb_take_buffer(device, schedule.workspace, &buffer) != TB_OK)
         return;
-    tb_device.launch(stream, kernel, &small, &schedule, buffer.memory);
-    tb_device.synchronize(stream);
+    tb_enqueue_launch(stream, kernel, &small, &schedule, buffer.memory, false);
+    tb_synchronize(stream);
     tb_give_buffer(&buffer);
 }
 
@@ -62,9 +62,9 @@ static void prepare_kernel(const tb_machine *machine, const tb_chip *chip)
     tb_stream *stream;
     if (!kernel || tb_take_buffer(chip->device, tb_product_bytes(&small), &memory) != TB_OK)
         return;
-    if (tb_device.create_stream(chip->device, &stream) == TB_OK) {
+    if (tb_device_at(chip->device)->create_stream(chip->device, &stream) == TB_OK) {
         multiply(stream, chip->device, kernel, memory.memory);
-        tb_device.destroy_stream(stream);
+        tb_destroy_stream(stream);
     }
     tb_give_buffer(&memory);
 }

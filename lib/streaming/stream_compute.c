@@ -11,7 +11,7 @@ static tb_status need_workspace(tb_stream_run *run, size_t bytes)
     if (bytes <= run->workspace.bytes)
         return TB_OK;
     if (run->workspace.memory)
-        TB_TRY(tb_device.synchronize(pipeline->compute));
+        TB_TRY(tb_synchronize(pipeline->compute));
     tb_give_buffer(&run->workspace);
     run->multiplied.a.data = NULL;
     return tb_take_buffer(pipeline->device, bytes, &run->workspace);
@@ -94,8 +94,7 @@ static tb_status multiply(tb_stream_run *run, const tb_product *part)
     const bool same_a =
         last->a.data == part->a.data && last->a.ld == part->a.ld && last->m == part->m && last->k == part->k;
     run->multiplied = *part;
-    return (same_a ? tb_device.launch_again : tb_device.launch)(pipeline->compute, run->kernel, part,
-                                                                &schedule, run->workspace.memory);
+    return tb_enqueue_launch(pipeline->compute, run->kernel, part, &schedule, run->workspace.memory, same_a);
 }
 
 /* Swath by swath; what completes C is on its way as soon as it is there. */
@@ -118,7 +117,7 @@ static tb_status follow_loading(tb_stream_run *run)
 {
     tb_pipeline *pipeline = run->pipeline;
     TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
-    return tb_device.stream_wait(pipeline->compute, pipeline->loaded);
+    return tb_stream_wait(pipeline->compute, pipeline->loaded);
 }
 
 tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t swath_n, bool completes)

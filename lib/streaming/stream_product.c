@@ -13,6 +13,7 @@
 #include "lib/streaming/stream_places.h"
 #include "lib/streaming/stream_return.h"
 #include "lib/streaming/stream_steps.h"
+#include "lib/device/platform.h"
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
 static tb_status follow_program(tb_stream_run *run)
@@ -23,12 +24,12 @@ static tb_status follow_program(tb_stream_run *run)
         !tb_is_on_device(&plan->places[TB_C]))
         return TB_OK;
     tb_stream *programs;
-    TB_TRY(tb_device.adopt_stream(&plan->place, run->programs_stream, &programs));
+    TB_TRY(tb_device_at(plan->place.device)->adopt_stream(&plan->place, run->programs_stream, &programs));
     tb_status status = tb_mark(run, &pipeline->ordered, programs);
-    tb_device.destroy_stream(programs);
+    tb_destroy_stream(programs);
     TB_TRY(status);
-    TB_TRY(tb_device.stream_wait(pipeline->load, pipeline->ordered));
-    return tb_device.stream_wait(pipeline->compute, pipeline->ordered);
+    TB_TRY(tb_stream_wait(pipeline->load, pipeline->ordered));
+    return tb_stream_wait(pipeline->compute, pipeline->ordered);
 }
 
 static tb_status stream_all(tb_stream_run *run)

@@ -78,10 +78,10 @@ static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
     tb_slot *next = *slot = &pipeline->in[run->next_in];
     run->next_in = (run->next_in + 1) % TB_SLOTS;
     TB_TRY(tb_need_slot(pipeline, next));
-    if (next->busy && !tb_device.event_passed(next->done) && !tb_returns_on_device(run))
+    if (next->busy && !tb_event_passed(next->done) && !tb_returns_on_device(run))
         TB_TRY(tb_return_ready(run));
     if (next->busy)
-        TB_TRY(tb_device.event_wait(next->done));
+        TB_TRY(tb_event_wait(next->done));
     next->busy = false;
     return TB_OK;
 }

@@ -1,7 +1,7 @@
 #include "lib/streaming/stream_region.h"
 
 #include "dispatch/tiling.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/device/memory.h"
 #include "lib/machine/calibrate.h"
 #include "lib/machine/machine.h"
@@ -35,7 +35,7 @@ static tb_status find_budget(int device, double *bytes)
         *bytes = (double)mib * (1 << 20);
         return TB_OK;
     }
-    TB_TRY(tb_device.memory(device, &free_bytes, &total_bytes));
+    TB_TRY(tb_device_at(device)->memory(device, &free_bytes, &total_bytes));
     *bytes = BUDGET_SHARE * (double)(free_bytes + tb_kept_bytes(device));
     return TB_OK;
 }

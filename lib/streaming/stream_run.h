@@ -89,7 +89,7 @@ typedef struct tb_stream_run {
 static inline tb_status tb_mark(const tb_stream_run *run, tb_event **event, tb_stream *stream)
 {
     TB_TRY(tb_need_event(run->pipeline, event));
-    return tb_device.record(*event, stream);
+    return tb_record(*event, stream);
 }
 
 /* Whether C is written where it lies, by the device and at the very end. Managed memory only where beta is 0:

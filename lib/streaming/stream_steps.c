@@ -120,7 +120,7 @@ static tb_status make_room_for_slab(tb_stream_run *run)
     const int64_t ring = run->tiling->ring_b;
     if (run->slabs_multiplied < ring)
         return TB_OK;
-    return tb_device.stream_wait(run->pipeline->load, run->pipeline->consumed[run->slabs_multiplied % ring]);
+    return tb_stream_wait(run->pipeline->load, run->pipeline->consumed[run->slabs_multiplied % ring]);
 }
 
 /* The slab's places are free when what has been launched is done. Nothing stays due, as they are wanted. */

@@ -126,11 +126,11 @@ static void check_series(tb_stream *stream, const tb_kernel *kernel, check_rando
 {
     series s = make_series(stream, kernel, random);
     for (int i = 0; i < LAUNCHES; i++) {
-        const tb_status status = (i > 0 ? tb_device.launch_again : tb_device.launch)(
-            stream, kernel, &s.launched[i], &s.schedules[i], s.workspace);
+        const tb_status status =
+            tb_enqueue_launch(stream, kernel, &s.launched[i], &s.schedules[i], s.workspace, i > 0);
         CHECK(status == TB_OK, "%s: launch %d: status %d", kernel->name, i, status);
     }
-    CHECK(tb_device.synchronize(stream) == TB_OK, "%s: not finished", kernel->name);
+    CHECK(tb_synchronize(stream) == TB_OK, "%s: not finished", kernel->name);
     for (int i = 0; i < LAUNCHES; i++) {
         const product *p = &s.products[i];
         matrix result = matrix_clone(&p->c);
@@ -163,6 +163,6 @@ int main(void)
             check_series(stream, kernel, &random);
     }
     CHECK(kernels > 0, "no kernel ran");
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     return check_result();
 }

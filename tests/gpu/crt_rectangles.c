@@ -96,8 +96,8 @@ static void check_mask(tb_stream *stream, const tb_kernel *kernel, tb_product p,
     arena_copy(p.c.data, c, bytes);
     const tb_schedule schedule = tb_device.prepare(stream, kernel, &p);
     CHECK(schedule.workspace <= room, "%zu bytes of workspace", schedule.workspace);
-    const tb_status status = tb_device.launch(stream, kernel, &p, &schedule, workspace);
-    CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", kernel->name);
+    const tb_status status = tb_enqueue_launch(stream, kernel, &p, &schedule, workspace, false);
+    CHECK(status == TB_OK && tb_synchronize(stream) == TB_OK, "%s: not launched", kernel->name);
     arena_copy(c, p.c.data, bytes);
     int64_t wrong = 0;
     for (int64_t column = (p.n - 1) % COLUMNS_APART; column < p.n; column += COLUMNS_APART)
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
             (argc == 1 || strcmp(argv[1], kernel->name) == 0))
             check_shape(stream, kernel, shapes[i].m, shapes[i].n, &random);
     }
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     if (atomic_load(&check_count) == 0)
         SKIP("no such kernel here, or no room");
     return check_result();

@@ -97,8 +97,8 @@ static void launch(tb_stream *stream, const tb_kernel *row, const tb_product *gi
 {
     const tb_schedule schedule = tb_device.prepare(stream, row, given);
     void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
-    const tb_status status = tb_device.launch(stream, row, given, &schedule, workspace);
-    CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
+    const tb_status status = tb_enqueue_launch(stream, row, given, &schedule, workspace, false);
+    CHECK(status == TB_OK && tb_synchronize(stream) == TB_OK, "%s: not launched", row->name);
     if (workspace)
         arena_release(TB_MEMORY_DEVICE, workspace);
 }
@@ -188,6 +188,6 @@ int main(int argc, char **argv)
         served++;
     }
     printf("%d rows\n", served);
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     return check_result();
 }

@@ -38,13 +38,13 @@ typedef struct setting {
 static inline setting open_setting(void)
 {
     tb_device_description description;
-    tb_device.destroy_stream(open_device(&description));
+    tb_destroy_stream(open_device(&description));
     setting setting = {
         .random = {.state = check_seed()},
         .target = {.architecture = description.architecture, .multiprocessors = description.multiprocessors}};
     MUST(cudaStreamCreateWithFlags(&setting.native, cudaStreamNonBlocking) == cudaSuccess);
-    MUST(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, setting.native, &setting.stream) ==
-         TB_OK);
+    MUST(tb_device_at(0)->adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, setting.native,
+                                       &setting.stream) == TB_OK);
     MUST(cublasCreate(&setting.cublas) == CUBLAS_STATUS_SUCCESS &&
          cublasSetStream(setting.cublas, setting.native) == CUBLAS_STATUS_SUCCESS);
     return setting;
@@ -54,7 +54,7 @@ static inline void close_setting(setting *setting)
 {
     if (setting->workspace)
         arena_release(TB_MEMORY_DEVICE, setting->workspace);
-    tb_device.destroy_stream(setting->stream);
+    tb_destroy_stream(setting->stream);
     MUST(cublasDestroy(setting->cublas) == CUBLAS_STATUS_SUCCESS &&
          cudaStreamDestroy(setting->native) == cudaSuccess);
 }
@@ -109,7 +109,8 @@ static inline tb_schedule prepare(setting *setting, const tb_kernel *row, const 
 static inline void launch(setting *setting, const tb_kernel *row, const tb_product *product,
                           const tb_schedule *schedule)
 {
-    const tb_status status = tb_device.launch(setting->stream, row, product, schedule, setting->workspace);
+    const tb_status status =
+        tb_enqueue_launch(setting->stream, row, product, schedule, setting->workspace, false);
     CHECK(status == TB_OK, "%s: status %d", row->name, (int)status);
 }
 
@@ -182,7 +183,7 @@ static inline void compute_on_device(setting *setting, const tb_kernel *row, con
     } else {
         call_cublas(setting, &product);
     }
-    CHECK(tb_device.synchronize(setting->stream) == TB_OK, "the device fails");
+    CHECK(tb_synchronize(setting->stream) == TB_OK, "the device fails");
     arena_copy(after, product.c.data, c_bytes);
     arena_copy(a_after, a->data, a_bytes);
     CHECK(memcmp(a_after, triangle_in((tb_product *)host)->data, a_bytes) == 0, "the triangle has changed");
