@@ -36,8 +36,7 @@ void bench_open(bench_gpu *gpu)
     gpu->chip.open = true;
     gpu->chip.clusters = tb_device_at(0)->clusters(0);
     tb_measure_chip(&gpu->chip);
-    BENCH_TB(
-        tb_device_at(0)->adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, gpu->native, &gpu->stream));
+    BENCH_TB(tb_adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, gpu->native, &gpu->stream));
     gpu->l2_bytes = (size_t)properties.l2CacheSize;
     gpu->threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
 }

@@ -121,8 +121,7 @@ static bool let_read_each_other(int device, int other)
     const tb_machine machine = tb_machine_facts();
     const tb_chip *chip = tb_find_chip(&machine, device), *others = tb_find_chip(&machine, other);
     return chip && others && chip != others && tb_reach_each_other(chip, others) &&
-           tb_device_at(device)->enable_access(device, other) == TB_OK &&
-           tb_device_at(other)->enable_access(other, device) == TB_OK;
+           tb_enable_access(device, other) == TB_OK && tb_enable_access(other, device) == TB_OK;
 }
 
 /* Of two devices: C is cut across its columns or its rows. */

@@ -40,7 +40,7 @@ tb_status tb_in_callers_stream(const tb_place *place, tb_stream_work *work, void
     tb_stream *stream = NULL;
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &stream);
-    tb_status status = tb_device_at(place->device)->adopt_stream(place, tb_callers_stream(), &stream);
+    tb_status status = tb_adopt_stream(place, tb_callers_stream(), &stream);
     if (status == TB_OK) {
         status = work(stream, argument);
         /* Also after a failure: what has been enqueued reads and writes the caller's operands. */

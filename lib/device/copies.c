@@ -52,21 +52,17 @@ static void copy_rows(const tb_copy *rows)
 /* On return the stream has done it. */
 static tb_status copy_piece(const staging *staging, const tb_copy *piece)
 {
-    tb_copy host = *piece, link = *piece;
-    if (piece->direction == TB_HOST_TO_DEVICE) {
-        host.target = staging->buffer.memory;
-        host.target_pitch = link.source_pitch = piece->row_bytes;
-        link.source = staging->buffer.memory;
-        copy_rows(&host);
-    } else {
-        host.source = staging->buffer.memory;
-        host.source_pitch = link.target_pitch = piece->row_bytes;
-        link.target = staging->buffer.memory;
-    }
-    TB_TRY(tb_enqueue_copy(staging->stream, &link));
+    const bool from_host = piece->direction == TB_HOST_TO_DEVICE;
+    tb_copy there = *piece, on = *piece;
+    there.target = staging->buffer.memory;
+    on.source = staging->buffer.memory;
+    there.target_pitch = on.source_pitch = piece->row_bytes;
+    if (from_host)
+        copy_rows(&there);
+    TB_TRY(tb_enqueue_copy(staging->stream, from_host ? &on : &there));
     TB_TRY(tb_synchronize(staging->stream));
-    if (piece->direction == TB_DEVICE_TO_HOST)
-        copy_rows(&host);
+    if (!from_host)
+        copy_rows(&on);
     return TB_OK;
 }
 

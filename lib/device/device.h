@@ -85,51 +85,26 @@ struct tb_device_operations {
     tb_status (*enqueue)(tb_stream *stream, const tb_command *command);
 };
 
-/* ---- Of whoever serves the stream, or the event ----------------------------------------------------------- */
+/* ---- By whoever serves the stream, or the event ----------------------------------------------------------- */
 
-static inline void tb_destroy_stream(tb_stream *stream)
-{
-    stream->operations->destroy_stream(stream);
-}
+/* tb_<operation>, by the table. */
+#define TB_STAMP_SERVED(type, operation, table, parameters, arguments)                                       \
+    static inline type tb_##operation parameters                                                             \
+    {                                                                                                        \
+        return (table)->operation arguments;                                                                 \
+    }
+TB_STAMP_SERVED(void, destroy_stream, stream->operations, (tb_stream * stream), (stream))
+TB_STAMP_SERVED(tb_status, synchronize, stream->operations, (tb_stream * stream), (stream))
+TB_STAMP_SERVED(void, destroy_event, event->operations, (tb_event * event), (event))
+TB_STAMP_SERVED(tb_status, record, event->operations, (tb_event * event, tb_stream *stream), (event, stream))
+TB_STAMP_SERVED(tb_status, stream_wait, stream->operations, (tb_stream * stream, tb_event *event),
+                (stream, event))
+TB_STAMP_SERVED(tb_status, event_wait, event->operations, (tb_event * event), (event))
+TB_STAMP_SERVED(bool, event_passed, event->operations, (tb_event * event), (event))
+TB_STAMP_SERVED(tb_status, enqueue, stream->operations, (tb_stream * stream, const tb_command *command),
+                (stream, command))
 
-static inline tb_status tb_synchronize(tb_stream *stream)
-{
-    return stream->operations->synchronize(stream);
-}
-
-static inline void tb_destroy_event(tb_event *event)
-{
-    event->operations->destroy_event(event);
-}
-
-static inline tb_status tb_record(tb_event *event, tb_stream *stream)
-{
-    return stream->operations->record(event, stream);
-}
-
-static inline tb_status tb_stream_wait(tb_stream *stream, tb_event *event)
-{
-    return stream->operations->stream_wait(stream, event);
-}
-
-static inline tb_status tb_event_wait(tb_event *event)
-{
-    return event->operations->event_wait(event);
-}
-
-static inline bool tb_event_passed(tb_event *event)
-{
-    return event->operations->event_passed(event);
-}
-
-static inline tb_status tb_enqueue(tb_stream *stream, const tb_command *command)
-{
-    return stream->operations->enqueue(stream, command);
-}
-
-/* ---- One command each ------------------------------------------------------------------------------------- */
-
-/* The rest of a command is left as it is: to clear it takes longer than to make it. */
+/* One command. The rest of its bytes are left as they are: to clear them takes longer than to make it. */
 static inline tb_status tb_enqueue_copy(tb_stream *stream, const tb_copy *copy)
 {
     tb_command command;

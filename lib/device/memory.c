@@ -70,7 +70,7 @@ static void release(const tb_buffer *buffer)
     if (buffer->device == TB_PINNED)
         tb_platform.release_pinned(buffer->memory, buffer->bytes);
     else
-        tb_device_at(buffer->device)->release(buffer->device, buffer->memory);
+        tb_release(buffer->device, buffer->memory);
 }
 
 /* Under the lock. */
@@ -213,7 +213,7 @@ static tb_status allocate(int device, size_t bytes, void **memory)
 {
     atomic_fetch_add(&changes, 1);
     return device == TB_PINNED ? tb_platform.allocate_pinned(bytes, memory)
-                               : tb_device_at(device)->allocate(device, bytes, memory);
+                               : tb_allocate(device, bytes, memory);
 }
 
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)

@@ -50,4 +50,17 @@ static inline const tb_device_operations *tb_device_at(int ordinal)
     return tb_platform.tables[ordinal];
 }
 
+/* By whoever serves the device. */
+TB_STAMP_SERVED(tb_status, allocate, tb_device_at(device), (int device, size_t bytes, void **memory),
+                (device, bytes, memory))
+TB_STAMP_SERVED(void, release, tb_device_at(device), (int device, void *memory), (device, memory))
+TB_STAMP_SERVED(tb_status, create_stream, tb_device_at(device), (int device, tb_stream **stream),
+                (device, stream))
+TB_STAMP_SERVED(tb_status, create_event, tb_device_at(device), (int device, tb_event **event),
+                (device, event))
+TB_STAMP_SERVED(tb_status, adopt_stream, tb_device_at(place->device),
+                (const tb_place *place, void *native, tb_stream **stream), (place, native, stream))
+TB_STAMP_SERVED(bool, reaches, tb_device_at(device), (int device, int other), (device, other))
+TB_STAMP_SERVED(tb_status, enable_access, tb_device_at(device), (int device, int other), (device, other))
+
 #endif

@@ -13,6 +13,7 @@ static tb_status open_none(int *device_count)
 }
 
 /* Nothing else is called unless opening succeeds. */
+const tb_device_preparing tb_device = {.prepare = NULL};
 const tb_platform_operations tb_platform = {
     .name = "none",
     .in_process = never_in_process,

@@ -139,19 +139,19 @@ static void measure(tb_stream *stream, tb_chip *chip)
     }
     void *memory;
     operands = operands > tb_slot_bytes() ? operands : tb_slot_bytes();
-    if (tb_device_at(chip->device)->allocate(chip->device, operands + workspace, &memory) != TB_OK)
+    if (tb_allocate(chip->device, operands + workspace, &memory) != TB_OK)
         return;
     tb_status status = measure_link(stream, chip, memory);
     if (status == TB_OK && kernel)
         status = measure_kernel(stream, chip, kernel, memory, (char *)memory + operands);
     tb_synchronize(stream);
-    tb_device_at(chip->device)->release(chip->device, memory);
+    tb_release(chip->device, memory);
 }
 
 void tb_measure_chip(tb_chip *chip)
 {
     tb_stream *stream;
-    if (tb_device_at(chip->device)->create_stream(chip->device, &stream) != TB_OK)
+    if (tb_create_stream(chip->device, &stream) != TB_OK)
         return;
     measure(stream, chip);
     tb_destroy_stream(stream);

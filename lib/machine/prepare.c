@@ -62,7 +62,7 @@ static void prepare_kernel(const tb_machine *machine, const tb_chip *chip)
     tb_stream *stream;
     if (!kernel || tb_take_buffer(chip->device, tb_product_bytes(&small), &memory) != TB_OK)
         return;
-    if (tb_device_at(chip->device)->create_stream(chip->device, &stream) == TB_OK) {
+    if (tb_create_stream(chip->device, &stream) == TB_OK) {
         multiply(stream, chip->device, kernel, memory.memory);
         tb_destroy_stream(stream);
     }

@@ -72,10 +72,8 @@ static void find_reach(tb_chip *table, tb_chip *chip)
 {
     for (tb_chip *other = table; other < table + device_count; other++)
         if (other != chip && other->open) {
-            chip->reached |= (uint64_t)tb_device_at(chip->device)->reaches(chip->device, other->device)
-                             << other->device;
-            other->reached |= (uint64_t)tb_device_at(other->device)->reaches(other->device, chip->device)
-                              << chip->device;
+            chip->reached |= (uint64_t)tb_reaches(chip->device, other->device) << other->device;
+            other->reached |= (uint64_t)tb_reaches(other->device, chip->device) << chip->device;
         }
 }
 

@@ -34,7 +34,7 @@ size_t tb_staging_bytes(const tb_pipeline *pipeline)
 
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)
 {
-    return *event ? TB_OK : tb_device_at(pipeline->device)->create_event(pipeline->device, event);
+    return *event ? TB_OK : tb_create_event(pipeline->device, event);
 }
 
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
@@ -47,9 +47,9 @@ tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
 static tb_status open_pipeline(tb_pipeline *pipeline)
 {
     pipeline->slot_bytes = tb_slot_bytes();
-    TB_TRY(tb_device_at(pipeline->device)->create_stream(pipeline->device, &pipeline->load));
-    TB_TRY(tb_device_at(pipeline->device)->create_stream(pipeline->device, &pipeline->compute));
-    return tb_device_at(pipeline->device)->create_stream(pipeline->device, &pipeline->unload);
+    TB_TRY(tb_create_stream(pipeline->device, &pipeline->load));
+    TB_TRY(tb_create_stream(pipeline->device, &pipeline->compute));
+    return tb_create_stream(pipeline->device, &pipeline->unload);
 }
 
 static void close_stream(tb_stream *stream)

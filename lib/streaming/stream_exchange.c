@@ -105,7 +105,7 @@ static tb_status copy_across(tb_stream_run *run, const tb_post *post)
     tb_pipeline *pipeline = run->pipeline;
     const tb_copy copy = copy_of(post, &run->halves.others);
     if (!pipeline->across)
-        TB_TRY(tb_device_at(pipeline->device)->create_stream(pipeline->device, &pipeline->across));
+        TB_TRY(tb_create_stream(pipeline->device, &pipeline->across));
     TB_TRY(tb_stream_wait(pipeline->across, post->arrived));
     TB_TRY(tb_issue_copy(pipeline->across, &copy));
     TB_TRY(tb_mark(run, &pipeline->crossed, pipeline->across));

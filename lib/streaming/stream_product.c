@@ -24,7 +24,7 @@ static tb_status follow_program(tb_stream_run *run)
         !tb_is_on_device(&plan->places[TB_C]))
         return TB_OK;
     tb_stream *programs;
-    TB_TRY(tb_device_at(plan->place.device)->adopt_stream(&plan->place, run->programs_stream, &programs));
+    TB_TRY(tb_adopt_stream(&plan->place, run->programs_stream, &programs));
     tb_status status = tb_mark(run, &pipeline->ordered, programs);
     tb_destroy_stream(programs);
     TB_TRY(status);

@@ -15,7 +15,7 @@ static inline tb_stream *open_device(tb_device_description *description)
     if (!arena_has_device() || tb_platform.open(&devices) != TB_OK || devices == 0)
         SKIP("no device");
     if (tb_device_at(0)->describe(0, description) == TB_OK && tb_device_at(0)->open_device(0) == TB_OK &&
-        tb_device_at(0)->create_stream(0, &stream) == TB_OK)
+        tb_create_stream(0, &stream) == TB_OK)
         return stream;
     fprintf(stderr, "the device does not come up\n");
     exit(EXIT_FAILURE);

@@ -217,7 +217,7 @@ sampled_errors sampled_measure(const sampled_reference *r, const sampled_element
 void sampled_open(sampled_device *d)
 {
     MUST_CUDA(cudaStreamCreate(&d->native));
-    MUST_TB(tb_device_at(0)->adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, d->native, &d->stream));
+    MUST_TB(tb_adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, d->native, &d->stream));
     MUST_CUBLAS(cublasCreate(&d->cublas));
     MUST_CUBLAS(cublasSetStream(d->cublas, d->native));
     MUST_CUDA(cudaMalloc(&d->device_c, sizeof(double) * SAMPLED_ROOM));
@@ -256,11 +256,11 @@ void sampled_multiply_product(sampled_device *d, const tb_kernel *kernel, const 
     void *workspace = NULL;
     const tb_schedule schedule = tb_device.prepare(d->stream, kernel, product);
     if (schedule.workspace > 0)
-        MUST_TB(tb_device_at(0)->allocate(0, schedule.workspace, &workspace));
+        MUST_TB(tb_allocate(0, schedule.workspace, &workspace));
     MUST_TB(tb_enqueue_launch(d->stream, kernel, product, &schedule, workspace, false));
     MUST_TB(tb_synchronize(d->stream));
     if (workspace)
-        tb_device_at(0)->release(0, workspace);
+        tb_release(0, workspace);
     fetch_product(d, product);
 }
 

@@ -43,8 +43,7 @@ static inline setting open_setting(void)
         .random = {.state = check_seed()},
         .target = {.architecture = description.architecture, .multiprocessors = description.multiprocessors}};
     MUST(cudaStreamCreateWithFlags(&setting.native, cudaStreamNonBlocking) == cudaSuccess);
-    MUST(tb_device_at(0)->adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, setting.native,
-                                       &setting.stream) == TB_OK);
+    MUST(tb_adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, setting.native, &setting.stream) == TB_OK);
     MUST(cublasCreate(&setting.cublas) == CUBLAS_STATUS_SUCCESS &&
          cublasSetStream(setting.cublas, setting.native) == CUBLAS_STATUS_SUCCESS);
     return setting;

@@ -91,7 +91,7 @@ static void copies(const setting *setting)
     void *memory;
     const size_t bytes = DOUBLES * sizeof(double);
     fill(setting);
-    MUST(tb_device_at(0)->allocate(0, bytes, &memory));
+    MUST(tb_allocate(0, bytes, &memory));
     tb_command there = {.kind = TB_COMMAND_COPY,
                         .copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, memory, setting->numbers[0], bytes)};
     tb_command back = {.kind = TB_COMMAND_COPY,
@@ -100,7 +100,7 @@ static void copies(const setting *setting)
     MUST(enqueue_moved(setting->stream, &back));
     MUST(tb_synchronize(setting->stream));
     CHECK(wrong_in(setting, 1, first) == 0, "the copy has other numbers");
-    tb_device_at(0)->release(0, memory);
+    tb_release(0, memory);
 }
 
 static void writes_out(const setting *setting)
@@ -235,7 +235,7 @@ int main(void)
     if (tb_platform.open(&devices) != TB_OK)
         SKIP("no device");
     MUST(tb_device_at(0)->open_device(0));
-    MUST(tb_device_at(0)->create_stream(0, &setting.stream));
+    MUST(tb_create_stream(0, &setting.stream));
     for (int i = 0; i < MATRICES; i++)
         MUST(tb_platform.allocate_pinned(bytes, (void **)&setting.numbers[i]));
     copies(&setting);

@@ -30,7 +30,7 @@ static void an_address_is_located_wherever_it_points(size_t bytes)
 {
     float *device, *pinned, host[4];
     tb_place place;
-    MUST(tb_device_at(0)->allocate(0, FLOATS * sizeof(float), (void **)&device));
+    MUST(tb_allocate(0, FLOATS * sizeof(float), (void **)&device));
     CHECK((uintptr_t)device % 16 == 0, "memory at %p is not aligned", (void *)device);
     MUST(tb_platform.allocate_pinned(bytes, (void **)&pinned));
 
@@ -46,7 +46,7 @@ static void an_address_is_located_wherever_it_points(size_t bytes)
     tb_platform.locate(NULL, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "NULL is %d", place.memory);
 
-    tb_device_at(0)->release(0, device);
+    tb_release(0, device);
     tb_platform.release_pinned(pinned, bytes);
     tb_platform.locate(pinned, &place, NULL);
     CHECK(place.memory == TB_MEMORY_HOST, "released pinned memory is %d", place.memory);
@@ -60,7 +60,7 @@ static void more_memory_than_there_is_is_refused(void)
     size_t available, total;
     MUST(tb_device_at(0)->memory(0, &available, &total));
     CHECK(available <= total, "%zu bytes of %zu are free", available, total);
-    tb_status status = tb_device_at(0)->allocate(0, total + 1, &memory);
+    tb_status status = tb_allocate(0, total + 1, &memory);
     CHECK(status == TB_OUT_OF_MEMORY, "status %d", status);
 }
 
@@ -76,8 +76,8 @@ static void copies_are_two_dimensional(size_t rows, size_t columns)
         source[i] = (float)(i % 9973);
         target[i] = -1;
     }
-    MUST(tb_device_at(0)->allocate(0, columns * pitch, &memory));
-    MUST(tb_device_at(0)->create_stream(0, &stream));
+    MUST(tb_allocate(0, columns * pitch, &memory));
+    MUST(tb_create_stream(0, &stream));
     const size_t bytes = rows * sizeof(float), apart = ld * sizeof(float);
     const tb_copy there = {TB_HOST_TO_DEVICE, memory, pitch, source, apart, bytes, columns},
                   back = {TB_DEVICE_TO_HOST, target, apart, memory, pitch, bytes, columns};
@@ -89,7 +89,7 @@ static void copies_are_two_dimensional(size_t rows, size_t columns)
         wrong += target[i] != (i % ld < rows ? source[i] : -1);
     CHECK(wrong == 0, "%zu x %zu: %zu floats are others", rows, columns, wrong);
     tb_destroy_stream(stream);
-    tb_device_at(0)->release(0, memory);
+    tb_release(0, memory);
     free(source);
     free(target);
 }
@@ -102,13 +102,13 @@ static void events_order_streams(void)
     tb_event *events[2];
     float *here, *there, *first, *last;
     const size_t bytes = FLOATS * sizeof(float);
-    MUST(tb_device_at(0)->allocate(0, bytes, (void **)&here));
-    MUST(tb_device_at(0)->allocate(0, bytes, (void **)&there));
+    MUST(tb_allocate(0, bytes, (void **)&here));
+    MUST(tb_allocate(0, bytes, (void **)&there));
     MUST(tb_platform.allocate_pinned(bytes * ROUNDS, (void **)&first));
     MUST(tb_platform.allocate_pinned(bytes, (void **)&last));
     for (int i = 0; i < 2; i++) {
-        MUST(tb_device_at(0)->create_stream(0, &streams[i]));
-        MUST(tb_device_at(0)->create_event(0, &events[i]));
+        MUST(tb_create_stream(0, &streams[i]));
+        MUST(tb_create_event(0, &events[i]));
     }
     MUST(tb_event_wait(events[1])); /* never recorded: nothing to wait for */
     CHECK(tb_event_passed(events[1]), "an event that was never recorded has not passed");
@@ -137,8 +137,8 @@ static void events_order_streams(void)
         tb_destroy_stream(streams[i]);
         tb_destroy_event(events[i]);
     }
-    tb_device_at(0)->release(0, here);
-    tb_device_at(0)->release(0, there);
+    tb_release(0, here);
+    tb_release(0, there);
     tb_platform.release_pinned(first, bytes * ROUNDS);
     tb_platform.release_pinned(last, bytes);
 }
@@ -154,18 +154,18 @@ static void a_device_copies_from_another(int devices)
     if (devices < 2)
         return;
     MUST(tb_device_at(1)->open_device(1));
-    if (!tb_device_at(0)->reaches(0, 1)) {
+    if (!tb_reaches(0, 1)) {
         puts("device 0 does not reach device 1");
         return;
     }
-    MUST(tb_device_at(0)->enable_access(0, 1));
-    MUST(tb_device_at(0)->enable_access(0, 1));
+    MUST(tb_enable_access(0, 1));
+    MUST(tb_enable_access(0, 1));
     MUST(tb_platform.allocate_pinned(FLOATS * sizeof(float) * ROUNDS, (void **)&first));
     MUST(tb_platform.allocate_pinned(FLOATS * sizeof(float), (void **)&last));
     for (int i = 0; i < 2; i++) {
-        MUST(tb_device_at(i)->allocate(i, FLOATS * sizeof(float), (void **)&memory[i]));
-        MUST(tb_device_at(i)->create_stream(i, &streams[i]));
-        MUST(tb_device_at(i)->create_event(i, &events[i]));
+        MUST(tb_allocate(i, FLOATS * sizeof(float), (void **)&memory[i]));
+        MUST(tb_create_stream(i, &streams[i]));
+        MUST(tb_create_event(i, &events[i]));
     }
     for (size_t i = 0; i < FLOATS * ROUNDS; i++)
         first[i] = (float)(i % FLOATS + i / FLOATS);
@@ -193,7 +193,7 @@ static void a_device_copies_from_another(int devices)
         CHECK(i % HERE >= ROWS || last[i] == (float)(i / HERE * THERE + i % HERE + ROUNDS - 1),
               "row %d of column %d is %g", i % HERE, i / HERE, (double)last[i]);
     for (int i = 0; i < 2; i++) {
-        tb_device_at(i)->release(i, memory[i]);
+        tb_release(i, memory[i]);
         tb_destroy_stream(streams[i]);
         tb_destroy_event(events[i]);
     }
@@ -253,7 +253,7 @@ static void kernels_multiply_or_refuse(void)
     void *memory;
     tb_stream *stream;
     MUST(tb_platform.allocate_pinned(3 * COUNT * tb_bytes_of(TB_COMPLEX_FP64), &memory));
-    MUST(tb_device_at(0)->create_stream(0, &stream));
+    MUST(tb_create_stream(0, &stream));
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
         const tb_product product = product_of_ones(kernel, memory);
@@ -261,7 +261,7 @@ static void kernels_multiply_or_refuse(void)
         const size_t bytes = schedule.workspace;
         void *workspace = NULL;
         if (bytes > 0)
-            MUST(tb_device_at(0)->allocate(0, bytes, &workspace));
+            MUST(tb_allocate(0, bytes, &workspace));
         fill_c(kernel, &product);
         tb_status status = tb_enqueue_launch(stream, kernel, &product, &schedule, workspace, false);
         MUST(tb_synchronize(stream));
@@ -271,7 +271,7 @@ static void kernels_multiply_or_refuse(void)
             tb_real_of(kernel->element) == TB_FP64 ? *(const double *)last : (double)*(const float *)last;
         CHECK(status != TB_OK || got == 2 * SIZE, "%s: 2 * %d ones are %g", kernel->name, SIZE, got);
         if (workspace != NULL)
-            tb_device_at(0)->release(0, workspace);
+            tb_release(0, workspace);
     }
     tb_destroy_stream(stream);
     tb_platform.release_pinned(memory, 3 * COUNT * tb_bytes_of(TB_COMPLEX_FP64));

@@ -59,7 +59,7 @@ static void who_tries_again_looks_at_no_events_of_before(void *unused)
     tb_event *event;
     start();
     open_sides(&sides);
-    CHECK(tb_device_at(0)->create_event(0, &event) == TB_OK, "no event");
+    CHECK(tb_create_event(0, &event) == TB_OK, "no event");
     tb_post_columns(&sides.posting, &(tb_post){.columns = 1, .arrived = event});
     CHECK(tb_take_post(&sides.taking), "nothing to take");
     tb_close_side(&sides.taking);
@@ -94,8 +94,7 @@ static tb_event *recorded_event(int device)
 {
     tb_stream *stream;
     tb_event *event = NULL;
-    CHECK(tb_device_at(device)->create_stream(device, &stream) == TB_OK &&
-              tb_device_at(device)->create_event(device, &event) == TB_OK &&
+    CHECK(tb_create_stream(device, &stream) == TB_OK && tb_create_event(device, &event) == TB_OK &&
               tb_record(event, stream) == TB_OK,
           "no event");
     return event;
@@ -160,13 +159,11 @@ static void take_columns(bool posted_in_one, bool taken_in_one, size_t pitch)
         there[i] = (double)(SENT + i);
         here[i] = BEFORE;
     }
-    CHECK(tb_device_at(0)->create_stream(0, &pipeline.compute) == TB_OK &&
-              tb_device_at(1)->create_stream(1, &sending) == TB_OK &&
-              tb_device_at(1)->create_event(1, &post.arrived) == TB_OK &&
-              tb_record(post.arrived, sending) == TB_OK,
+    CHECK(tb_create_stream(0, &pipeline.compute) == TB_OK && tb_create_stream(1, &sending) == TB_OK &&
+              tb_create_event(1, &post.arrived) == TB_OK && tb_record(post.arrived, sending) == TB_OK,
           "no streams");
-    CHECK(tb_device_at(0)->allocate(0, ROOM_BYTES, &devices[0]) == TB_OK &&
-              tb_device_at(1)->allocate(1, ROOM_BYTES, &devices[1]) == TB_OK,
+    CHECK(tb_allocate(0, ROOM_BYTES, &devices[0]) == TB_OK &&
+              tb_allocate(1, ROOM_BYTES, &devices[1]) == TB_OK,
           "no memory");
     sim_copy(devices[0], here, ROOM_BYTES);
     sim_copy(devices[1], there, ROOM_BYTES);
@@ -190,7 +187,7 @@ static void what_lies_between_columns_is_left_alone(void *unused)
 {
     (void)unused;
     start();
-    CHECK(tb_device_at(0)->enable_access(0, 1) == TB_OK, "no access");
+    CHECK(tb_enable_access(0, 1) == TB_OK, "no access");
     for (int how = 0; how < 8; how++)
         take_columns(how & 1, how & 2, how & 4 ? PITCH : PITCH + COLUMN_BYTES);
 }

@@ -86,7 +86,7 @@ static void bring(const triangle *t)
     tb_stream_run run = {.product = &product, .given = &product, .plan = &plan};
     run.pipeline = calloc(1, sizeof *run.pipeline);
     run.pipeline->slot_bytes = (size_t)t->slot * tb_bytes_of(element);
-    CHECK(tb_device_at(0)->create_stream(0, &run.pipeline->load) == TB_OK, "no stream");
+    CHECK(tb_create_stream(0, &run.pipeline->load) == TB_OK, "no stream");
     CHECK(tb_bring_stored(&run, TB_A) == TB_OK && tb_synchronize(run.pipeline->load) == TB_OK,
           "the triangle was not brought");
     CHECK(tb_pitch(&run.stored[TB_A].matrix) % 16 == 0, "columns are %zu bytes apart",

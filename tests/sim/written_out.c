@@ -71,7 +71,7 @@ int main(void)
     static float numbers[FLOATS];
     tb_stream *stream;
     start_device();
-    if (!CHECK(tb_device_at(0)->create_stream(0, &stream) == TB_OK, "no stream"))
+    if (!CHECK(tb_create_stream(0, &stream) == TB_OK, "no stream"))
         return check_result();
     for (int i = 0; i < FLOATS; i++)
         numbers[i] = (float)i;
