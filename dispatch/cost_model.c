@@ -256,6 +256,30 @@ tb_target tb_target_of(const tb_chip *chip)
                        .memory_bytes_a_clock = chip->memory_bytes_a_clock};
 }
 
+/* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
+#define NOMINAL_LINK 52e9
+
+/* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together
+ * (on an H200's host of 16 cores twelve do 117 GB/s). The route is chosen by a lower rate, as it decides
+ * whether to leave the host at all. */
+#define NOMINAL_COPY_A_THREAD 10e9
+
+tb_chip tb_nominal_chip(const tb_chip *presumed, const tb_chip *measured)
+{
+    tb_chip chip = *presumed;
+    if (measured) {
+        chip.link_in = NOMINAL_LINK * exp2(round(log2(measured->link_in / NOMINAL_LINK)));
+        chip.link_out = NOMINAL_LINK * exp2(round(log2(measured->link_out / NOMINAL_LINK)));
+        chip.clusters = measured->clusters;
+    }
+    return chip;
+}
+
+double tb_nominal_copy_rate(int threads, int devices)
+{
+    return NOMINAL_COPY_A_THREAD * threads / devices;
+}
+
 /* The schedule is what was prepared for the product. */
 static double seconds_of(const tb_kernel *kernel, const tb_product *product, const tb_schedule *schedule,
                          const tb_chip *chip)

@@ -2,6 +2,7 @@
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
+#include "dispatch/traits.h"
 #include "words/lowered.h"
 #include "words/integers.h"
 
@@ -84,55 +85,19 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* By how much the address is aligned, up to the 128 bytes that a forecast may ask for: a power of two, its
- * exponent. */
-static uint64_t alignment_of(const tb_operand *operand)
-{
-    enum { MOST = 128 };
-    return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
-}
-
-/* The same of the distances between a batch's matrices: the stride's exponent, or the greatest one where all are in one place. */
-static uint64_t alignment_between(const tb_product *product, tb_role role)
-{
-    enum { NOT_OF_ELEMENTS = 0, ONE_ELEMENT = 1, MOST = 128 };
-    const tb_members *members = &product->batch.members[role];
-    const bool is_batch = tb_is_batch(product);
-    if (is_batch && members->uneven && members->stride == 0)
-        return NOT_OF_ELEMENTS;
-    return ONE_ELEMENT + (uint64_t)__builtin_ctzll((uint64_t)(is_batch ? members->stride : 0) | MOST);
-}
-
-/* The hash of all that the choice depends on, where the kernels are the catalog's and none is forced. What is known of the operands'
- * numbers is not in it: a kernel that they do not suit takes no longer than the others would. */
+/* The hash of all that the choice depends on, where the kernels are the catalog's and none is forced. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
-    const uint64_t flags = (uint64_t)product->a.transposed | (uint64_t)product->b.transposed << 1 |
-                           (uint64_t)!tb_is_zero(product->beta) << 2 | (uint64_t)pitched << 3 |
-                           (uint64_t)facts->accuracy << 4 | alignment_of(&product->a) << 8 |
-                           alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
-                           (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
-                           (uint64_t)product->expanded[TB_A].embedded << 27 |
-                           (uint64_t)product->in_place << 28 | (uint64_t)tb_is_triangle_left(product) << 30 |
-                           (uint64_t)tb_has_one_operand(product) << 31 | (uint64_t)product->a.stored << 32 |
-                           (uint64_t)product->b.stored << 34 | (uint64_t)(product->alpha.im != 0) << 36 |
-                           (uint64_t)(product->beta.im != 0) << 37 | (uint64_t)(product->terms == 2) << 38 |
-                           alignment_between(product, TB_A) << 40 | alignment_between(product, TB_B) << 44;
-    const uint64_t parts[] = {(uint64_t)product->m,
-                              (uint64_t)product->n,
-                              (uint64_t)product->k,
-                              (uint64_t)tb_members_of(product),
-                              (uint64_t)product->a.ld,
-                              (uint64_t)product->b.ld,
-                              (uint64_t)product->diagonal,
-                              flags,
-                              (uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
+    const tb_traits traits = tb_traits_of(product);
+    const uint64_t parts[] = {(uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
                               (uintptr_t)chip->clusters,
                               bits_of(chip->clock),
                               bits_of(chip->memory_rate),
                               bits_of(chip->memory_bytes_a_clock)};
-    uint64_t hash = 0;
+    uint64_t hash = (uint64_t)pitched | (uint64_t)facts->accuracy << 1;
+    for (size_t i = 0; i < TB_TRAITS; i++)
+        hash = tb_mix(hash, traits.words[i]);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash = tb_mix(hash, parts[i]);
     return hash;

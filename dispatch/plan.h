@@ -259,6 +259,14 @@ const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip
 /* The chip as kernels' forecasts see it. */
 tb_target tb_target_of(const tb_chip *chip);
 
+/* The device by which products are cut: as its description has it, with a link like most, the nearest power of two of a PCI Express
+ * 5.0's with 16 lanes to what was measured. That differs a little from one process to the next, and products are to be cut alike in all
+ * of them. measured may be NULL. */
+tb_chip tb_nominal_chip(const tb_chip *presumed, const tb_chip *measured);
+
+/* Likewise, bytes a second that so many threads copy for each of so many devices, both ways together. */
+double tb_nominal_copy_rate(int threads, int devices);
+
 /* NULL when the machine has no such device. */
 const tb_chip *tb_find_chip(const tb_machine *machine, int device);
 

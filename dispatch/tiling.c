@@ -1,5 +1,4 @@
-/* What a tiling takes: room on the device, traffic on the link, and the products that it makes the kernel
- * multiply. */
+/* What a tiling takes: room on the device, traffic on the link, and its steps. */
 #include "dispatch/tiling.h"
 
 #include "words/integers.h"
@@ -29,6 +28,36 @@ bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling)
 {
     const bool one_block = tiling->block_m >= product->m && tiling->block_n >= product->n;
     return (tiling->whole || one_block) && tb_has_one_operand(product);
+}
+
+bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role role)
+{
+    return tiling->apart && (role == TB_C || (role == TB_A && !product->a.transposed &&
+                                              !tb_shares_operand(product, tiling)));
+}
+
+int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role role)
+{
+    const tb_operand *operand = &product->operands[role];
+    return tb_pitched(tb_is_in_bands(product, tiling, role) ? tiling->band_m : tb_larger(operand->rows, 1),
+                      operand->element);
+}
+
+int64_t tb_offset_there(const tb_product *product, const tb_tiling *tiling, tb_role role, int64_t row,
+                        int64_t column)
+{
+    const int64_t band = tb_is_in_bands(product, tiling, role) ? row / tiling->band_m : 0;
+    return (band * product->operands[role].columns + column) * tb_ld_there(product, tiling, role) + row -
+           band * tiling->band_m;
+}
+
+tb_product tb_rows_of_tiling(const tb_product *product, const tb_tiling *tiling, int64_t row, tb_tiling *own)
+{
+    const int64_t rows = tb_smaller(product->m - row, tiling->block_m);
+    *own = *tiling;
+    if (product->in_place != TB_OUT_OF_PLACE) /* the last block may be lower than a band */
+        own->band_m = own->piece_m = tb_smaller(own->band_m, rows);
+    return tb_rows_of(product, (tb_range){row, rows});
 }
 
 /* Bands of C, and of A where it is not transposed, have places of their own. */
@@ -126,13 +155,6 @@ bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role
     default:
         return step->brings_c && !tb_is_zero(product->beta);
     }
-}
-
-tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
-                        tb_range columns)
-{
-    const tb_product part = tb_subproduct(product, step->rows, columns, step->k);
-    return tiling->grows ? tb_trimmed(&part) : part;
 }
 
 static tb_range range_at(int64_t first, int64_t most, int64_t end)
@@ -247,67 +269,4 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
                      .brings_c = brings_c,
                      .swath_n = tiling->band_swath_n,
                      .completes = true};
-}
-
-/* ---- Sizes ------------------------------------------------------------------------------------------------ */
-
-typedef struct size_list {
-    tb_launch_size *sizes;
-    int count;
-    tb_scalar beta;
-} size_list;
-
-static void note_size(size_list *list, int64_t rows, int64_t columns, int64_t k, bool added)
-{
-    const tb_launch_size size = {rows, columns, k, added ? (tb_scalar){1, 0} : list->beta};
-    for (int i = 0; i < list->count; i++)
-        if (list->sizes[i].rows == rows && list->sizes[i].columns == columns && list->sizes[i].k == k &&
-            tb_is_one(list->sizes[i].beta) == tb_is_one(size.beta))
-            return;
-    if (rows > 0 && columns > 0)
-        list->sizes[list->count++] = size;
-}
-
-static void note_swaths(size_list *list, int64_t rows, int64_t columns, int64_t swath, int64_t k, bool added)
-{
-    if (columns >= swath)
-        note_size(list, rows, swath, k, added);
-    note_size(list, rows, columns % swath, k, added);
-}
-
-/* A block whose product is summed up over k, the last slab swath by swath. */
-static void note_block(size_list *list, const tb_product *product, const tb_tiling *tiling, int64_t rows,
-                       int64_t columns)
-{
-    const int64_t last = product->k - (tiling->slabs - 1) * tiling->slab_k;
-    if (tiling->slabs > 1)
-        note_size(list, rows, columns, tiling->slab_k, false);
-    if (tiling->slabs > 2)
-        note_size(list, rows, columns, tiling->slab_k, true);
-    note_swaths(list, rows, columns, tiling->swath_n, last, tiling->slabs > 1);
-}
-
-static void note_steps(size_list *list, const tb_product *product, const tb_tiling *tiling)
-{
-    const int64_t count = tb_step_count(product, tiling);
-    for (int64_t i = 0; i < count; i++) {
-        const tb_step step = tb_step_at(product, tiling, i);
-        note_swaths(list, step.rows.count, step.columns.count, step.swath_n, step.k.count, step.k.first > 0);
-    }
-}
-
-int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling, tb_launch_size sizes[TB_LAUNCH_SIZES])
-{
-    size_list list = {.sizes = sizes, .beta = product->beta};
-    if (tiling->whole) {
-        note_steps(&list, product, tiling);
-        return list.count;
-    }
-    const int64_t columns = tb_smaller(tiling->block_n, product->n);
-    const int64_t rows[] = {tb_smaller(tiling->block_m, product->m), product->m % tiling->block_m};
-    for (int i = 0; i < 2; i++) {
-        note_block(&list, product, tiling, rows[i], columns);
-        note_block(&list, product, tiling, rows[i], product->n % columns);
-    }
-    return list.count;
 }

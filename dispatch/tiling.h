@@ -79,32 +79,33 @@ static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
     return (tb_range){step->columns.first + column, tb_smaller(step->swath_n, step->columns.count - column)};
 }
 
-/* Some columns of what the step multiplies. */
-tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
-                        tb_range columns);
+/* So many columns of what a step multiplies, wherever that lies; of a triangle that grows, without what lies beyond the mask and has not
+ * come yet. */
+static inline tb_product tb_swath_of(const tb_product *part, const tb_tiling *tiling, int64_t column,
+                                     int64_t swath_n)
+{
+    const tb_product swath =
+        tb_columns_of(part, (tb_range){column, tb_smaller(swath_n, part->n - column)});
+    return tiling->grows ? tb_trimmed(&swath) : swath;
+}
 
 int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling);
 tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index);
 
-/* Rows, columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others
- * occur, and not all may. Returns how many. */
-typedef struct tb_launch_size {
-    int64_t rows, columns, k;
-    tb_scalar beta; /* after the first slab, 1 */
-} tb_launch_size;
-#define TB_LAUNCH_SIZES 28
-int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling,
-                    tb_launch_size sizes[TB_LAUNCH_SIZES]);
+/* Rows of C that are computed as a product of their own, from this one on, and how those are cut. */
+tb_product tb_rows_of_tiling(const tb_product *product, const tb_tiling *tiling, int64_t row, tb_tiling *own);
 
 /* Whether A and B are one matrix that has one place on the device, from which both are read. */
 bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling);
 
-/* Whether kernels may plan for products of one size otherwise according to where in C they lie: parts of a triangle may have fewer
- * tiles, and so share out more of k. */
-static inline bool tb_depends_on_place(const tb_product *product, const tb_tiling *tiling)
-{
-    return (product->mask != TB_FULL && tiling->whole) || product->in_place != TB_OUT_OF_PLACE;
-}
+/* Whether the operand's bands of rows have places of their own on the device. */
+bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role role);
+
+/* Where all of an operand has its place on the device, or, of C, at least two blocks: the distance between columns, and how far an
+ * element lies from the beginning. In elements; columns are counted from the place's first. */
+int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
+int64_t tb_offset_there(const tb_product *product, const tb_tiling *tiling, tb_role role, int64_t row,
+                        int64_t column);
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);
@@ -129,6 +130,8 @@ typedef struct tb_budget {
     int64_t slot_bytes;
     double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
     tb_passage passages[TB_ROLES];
+    bool stays[TB_B + 1]; /* an operand is multiplied where the program has it */
+    struct tb_part_schedules *schedules; /* for those of the tiling that is looked at, and of the chosen one */
 } tb_budget;
 
 /* Elements of the product that a slot takes. */
@@ -147,8 +150,7 @@ double tb_tiling_needs(const tb_budget *budget, const tb_product *product, const
 /* Distance between the columns of a matrix of so many rows in device buffers, in elements. */
 int64_t tb_pitched(int64_t rows, tb_element element);
 
-/* A part of the product for which forecasts and workspaces are asked: its operands lie nowhere, with the
- * longest of their columns' pitch. */
+/* A part of the product for which forecasts are asked: its operands lie nowhere, with the longest of their columns' pitch. */
 tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k);
 
 /* Forecasts of the kernel for products of some sizes, as they come up; zeroed before anything is in it, and

@@ -23,14 +23,6 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
            2 * tb_matrix_bytes(&operand->matrix) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
 }
 
-/* In a band's place as many rows as a band has. */
-static int64_t ld_of(const tb_stream_run *run, tb_role role)
-{
-    const tb_matrix *operand = &run->product->operands[role].matrix;
-    return tb_pitched(tb_is_in_bands(run, role) ? run->tiling->band_m : tb_larger(operand->rows, 1),
-                      operand->element);
-}
-
 void tb_lay_out(tb_stream_run *run)
 {
     if (!run->tiling->whole)
@@ -38,9 +30,9 @@ void tb_lay_out(tb_stream_run *run)
     run->whole_c = true;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_stream_operand *there = &run->operands[role];
-        there->ld = ld_of(run, role);
+        there->ld = tb_ld_there(run->product, run->tiling, role);
         const tb_copy_layout layout = {
-            .role = role, .ld = there->ld, .band_m = tb_is_in_bands(run, role) ? run->tiling->band_m : 0};
+            .role = role, .ld = there->ld, .band_m = tb_is_in_bands(run->product, run->tiling, role) ? run->tiling->band_m : 0};
         if (may_be_cached(run, role))
             there->cached =
                 tb_find_operand(&run->pipeline->operands, &run->product->operands[role].matrix, &layout);
@@ -50,7 +42,7 @@ void tb_lay_out(tb_stream_run *run)
 static size_t bytes_there(const tb_stream_run *run, tb_role role)
 {
     const tb_matrix *operand = &run->product->operands[role].matrix;
-    const int64_t bands = tb_is_in_bands(run, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
+    const int64_t bands = tb_is_in_bands(run->product, run->tiling, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
     const int64_t columns = bands * tb_larger(operand->columns, 1);
     return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);
 }
@@ -87,7 +79,7 @@ static tb_status take_rings(tb_stream_run *run)
     tb_stream_operand *operands = run->operands;
     /* C on the device is written at the very end, so that a failure leaves it as it was. */
     run->whole_c = tb_returns_on_device(run) || tiling->block_n >= run->product->n;
-    operands[TB_C].ld = tb_pitched(tb_smaller(tiling->block_m, run->product->m), element);
+    operands[TB_C].ld = tb_ld_there(run->product, tiling, TB_C);
     const int64_t columns = run->whole_c ? run->product->n : tiling->ring_c * tiling->block_n;
     const int64_t bytes[TB_ROLES] = {
         [TB_A] = tiling->ring_a * tb_slab_bytes(tiling->block_m, tiling->slab_k, element),

@@ -215,8 +215,6 @@ tb_status tb_return_columns(tb_stream_run *run, int64_t columns)
 
 tb_status tb_note_swath(tb_stream_run *run, int64_t columns)
 {
-    if (run->swath_count == TB_SWATHS_IN_FLIGHT)
-        TB_TRY(tb_return_columns(run, run->swath_ends[run->first_swath]));
     const int swath = (run->first_swath + run->swath_count) % TB_SWATHS_IN_FLIGHT;
     TB_TRY(tb_mark(run, swath_event(run, swath), run->pipeline->compute));
     run->computed += columns;

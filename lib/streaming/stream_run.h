@@ -2,6 +2,7 @@
 #ifndef TB_STREAM_RUN_H
 #define TB_STREAM_RUN_H
 
+#include "dispatch/part_schedules.h"
 #include "dispatch/plan.h"
 #include "lib/device/copies.h"
 #include "lib/streaming/exchange.h"
@@ -50,6 +51,7 @@ typedef struct tb_stream_run {
     const tb_plan *plan;
     const tb_kernel *kernel;
     const tb_tiling *tiling;
+    tb_part_schedules *schedules; /* of the tiling */
     tb_side *side;           /* of the exchange with another device; NULL: there is none */
     _Atomic(uint32_t) *seen; /* of numbers in C that are not finite (not_finite.h); NULL: nobody looks */
     void *programs_stream;   /* of the region */
@@ -125,14 +127,6 @@ static inline bool tb_skips_slots(const tb_stream_run *run)
            run->product->mask == TB_FULL;
 }
 
-/* Whether the operand's bands of rows have places of their own on the device. */
-static inline bool tb_is_in_bands(const tb_stream_run *run, tb_role role)
-{
-    const tb_product *product = run->product;
-    return run->tiling->apart &&
-           (role == TB_C || (role == TB_A && !product->a.transposed && !run->one_operand));
-}
-
 /* Whose place an operand has on the device. */
 static inline tb_role tb_place_of(const tb_stream_run *run, tb_role role)
 {
@@ -144,11 +138,9 @@ static inline tb_role tb_place_of(const tb_stream_run *run, tb_role role)
 static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t row, int64_t column)
 {
     const tb_stream_operand *there = &run->operands[tb_place_of(run, role)];
-    const tb_operand *operand = &run->product->operands[role];
-    const int64_t band_m = run->tiling->band_m, band = tb_is_in_bands(run, role) ? row / band_m : 0;
     const int64_t place = role == TB_C && !run->whole_c ? column % (2 * run->tiling->block_n) : column;
-    const int64_t element = (band * operand->columns + place) * there->ld + row - band * band_m;
-    return (char *)there->buffer.memory + element * (int64_t)tb_bytes_of(operand->element);
+    return (char *)there->buffer.memory + tb_offset_there(run->product, run->tiling, role, row, place) *
+                                              (int64_t)tb_bytes_of(run->product->operands[role].element);
 }
 
 /* What is returned at a time: some columns of a band, in the rows that the mask leaves. */

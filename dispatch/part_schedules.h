@@ -1,0 +1,31 @@
+/* How the kernel computes the parts of a streamed product: schedules are made once, when the product is cut, and looked up by each
+ * launch. The workspace is enough for every part.
+ */
+#ifndef TB_PART_SCHEDULES_H
+#define TB_PART_SCHEDULES_H
+
+#include "dispatch/schedule.h"
+#include "dispatch/tiling.h"
+#include "dispatch/traits.h"
+
+/* Parts that differ in more than where they lie; a product that is not cut by its place in a triangle has no more. */
+#define TB_PARTS_KEPT 28
+
+typedef struct tb_part_schedules {
+    const tb_kernel *kernel; /* NULL: nothing has been made yet */
+    tb_target target;
+    tb_traits of; /* the product, and its tiling */
+    tb_tiling tiling;
+    size_t workspace; /* bytes of device memory that the kernel needs beside its operands */
+    int count;
+    tb_traits parts[TB_PARTS_KEPT];
+    tb_schedule made[TB_PARTS_KEPT + 1]; /* the last one: of a part that is not among them */
+} tb_part_schedules;
+
+/* Fills the budget's schedules, unless they are those of this product and tiling already. */
+void tb_schedule_parts(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget);
+
+/* The schedule of a part, which is as it lies on the device; valid until the next is asked for. */
+const tb_schedule *tb_schedule_of_part(tb_part_schedules *schedules, const tb_product *part);
+
+#endif

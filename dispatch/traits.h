@@ -1,0 +1,74 @@
+/* The traits of a product: all of it that the choice of a kernel and its schedule depend on. Of two products that are alike in them, on
+ * one device, either has the other's kernel and schedule. */
+#ifndef TB_TRAITS_H
+#define TB_TRAITS_H
+
+#include "words/members.h"
+#include "words/product.h"
+
+enum { TB_TRAITS = 9 };
+typedef struct tb_traits {
+    uint64_t words[TB_TRAITS];
+} tb_traits;
+
+/* By how much the address is aligned, up to the 128 bytes that a forecast may ask for: a power of two, its exponent. */
+static inline uint64_t tb_alignment_of(const tb_operand *operand)
+{
+    enum { MOST = 128 };
+    return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
+}
+
+/* The same of the distances between a batch's matrices: the stride's exponent, or the greatest one where all are in one place. */
+static inline uint64_t tb_alignment_between(const tb_product *product, tb_role role)
+{
+    enum { NOT_OF_ELEMENTS = 0, ONE_ELEMENT = 1, MOST = 128 };
+    const tb_members *members = &product->batch.members[role];
+    const bool is_batch = tb_is_batch(product);
+    if (is_batch && members->uneven && members->stride == 0)
+        return NOT_OF_ELEMENTS;
+    return ONE_ELEMENT + (uint64_t)__builtin_ctzll((uint64_t)(is_batch ? members->stride : 0) | MOST);
+}
+
+static inline uint64_t tb_traits_of_scalar(tb_scalar scalar)
+{
+    return (uint64_t)tb_is_zero(scalar) | (uint64_t)tb_is_one(scalar) << 1 | (uint64_t)(scalar.im != 0) << 2;
+}
+
+/* In seven bits. */
+static inline uint64_t tb_traits_of_operand(const tb_operand *operand)
+{
+    return (uint64_t)operand->transposed | (uint64_t)operand->conjugated << 1 |
+           (uint64_t)operand->unit_diagonal << 2 | (uint64_t)operand->structure << 3 |
+           (uint64_t)operand->stored << 5;
+}
+
+/* What is known of the operands' numbers is not among them: a kernel that they do not suit takes no longer than others would. Where C
+ * lies matters in its place alone, where it is an operand, too. */
+static inline tb_traits tb_traits_of(const tb_product *product)
+{
+    const bool in_place = product->in_place != TB_OUT_OF_PLACE;
+    const uint64_t flags =
+        tb_traits_of_operand(&product->a) | tb_traits_of_operand(&product->b) << 7 |
+        tb_traits_of_scalar(product->alpha) << 14 | tb_traits_of_scalar(product->beta) << 17 |
+        tb_alignment_of(&product->a) << 20 | tb_alignment_of(&product->b) << 23 |
+        (in_place ? tb_alignment_of(&product->c) : 0) << 26 | tb_alignment_between(product, TB_A) << 29 |
+        tb_alignment_between(product, TB_B) << 33 | (uint64_t)product->routine << 37 |
+        (uint64_t)product->mask << 45 | (uint64_t)product->mask_pairs << 47 |
+        (uint64_t)product->expanded[TB_A].embedded << 48 | (uint64_t)product->expanded[TB_B].embedded << 49 |
+        (uint64_t)product->in_place << 50 | (uint64_t)tb_has_one_operand(product) << 52 |
+        (uint64_t)(product->terms == 2) << 53 | (uint64_t)product->a_nonzero << 54 |
+        (uint64_t)product->b_nonzero << 56 | (uint64_t)product->b_nonzero_pairs << 58;
+    return (tb_traits){{(uint64_t)product->m, (uint64_t)product->n, (uint64_t)product->k,
+                        (uint64_t)tb_members_of(product), (uint64_t)product->a.ld, (uint64_t)product->b.ld,
+                        in_place ? (uint64_t)product->c.ld : 0, (uint64_t)product->diagonal, flags}};
+}
+
+static inline bool tb_are_traits_alike(const tb_traits *one, const tb_traits *other)
+{
+    for (int i = 0; i < TB_TRAITS; i++)
+        if (one->words[i] != other->words[i])
+            return false;
+    return true;
+}
+
+#endif
