@@ -24,8 +24,7 @@ int64_t tb_choose_swath(const tb_budget *budget, int64_t rows, int64_t columns, 
 
 double tb_tiling_needs(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
-    tb_schedule_parts(product, tiling, budget);
-    return tb_tiling_bytes(product, tiling) + (double)budget->schedules->workspace;
+    return tb_tiling_bytes(product, tiling) + tb_nominal_workspace(product, tiling, budget);
 }
 
 bool tb_tiling_fits(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)

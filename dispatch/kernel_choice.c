@@ -91,9 +91,7 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
 {
     const tb_traits traits = tb_traits_of(product);
     const uint64_t parts[] = {(uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
-                              (uintptr_t)chip->clusters,
-                              bits_of(chip->clock),
-                              bits_of(chip->memory_rate),
+                              (uintptr_t)chip->clusters, bits_of(chip->clock), bits_of(chip->memory_rate),
                               bits_of(chip->memory_bytes_a_clock)};
     uint64_t hash = (uint64_t)pitched | (uint64_t)facts->accuracy << 1;
     for (size_t i = 0; i < TB_TRAITS; i++)

@@ -1,5 +1,6 @@
 #include "dispatch/part_schedules.h"
 
+#include "dispatch/mix.h"
 #include "dispatch/plan.h"
 #include "words/integers.h"
 
@@ -12,11 +13,15 @@ static void *nominal_address(tb_role role)
     return (void *)((uintptr_t)(role + 1) << 40); // NOLINT(performance-no-int-to-ptr)
 }
 
-/* One walk over the parts of a block of rows. */
+/* A walk over the parts of a product. */
 typedef struct walk {
-    const tb_product *product;
+    const tb_product *product; /* or its rows that are computed as one of their own */
     const tb_tiling *tiling;
     const tb_budget *budget;
+    tb_part_schedules *schedules; /* NULL: only the workspace is wanted that a tiling is chosen by */
+    size_t workspace;
+    int count; /* of parts that were seen; their traits' hashes */
+    uint64_t seen[TB_PARTS_KEPT];
 } walk;
 
 /* Where a step's product finds the operand. */
@@ -31,8 +36,7 @@ static void place(const walk *walk, tb_role role, const tb_step *step, tb_produc
     }
     if (role != TB_C && walk->budget->stays[role])
         return;
-    char *there =
-        nominal_address(role == TB_B && tb_shares_operand(product, walk->tiling) ? TB_A : role);
+    char *there = nominal_address(role == TB_B && tb_shares_operand(product, walk->tiling) ? TB_A : role);
     if (role != TB_C && product->in_place != TB_OUT_OF_PLACE) { /* the triangle, all of it */
         *operand = product->operands[role];
         operand->ld = tb_pitched(operand->rows, operand->element);
@@ -68,11 +72,11 @@ const tb_schedule *tb_schedule_of_part(tb_part_schedules *schedules, const tb_pr
     return &schedules->made[index];
 }
 
-static void note(tb_part_schedules *schedules, const tb_product *part)
+static void keep(tb_part_schedules *schedules, const tb_product *part)
 {
     const tb_traits traits = tb_traits_of(part);
     int index;
-    if (tb_is_masked_out(part) || is_known(schedules, &traits, &index))
+    if (is_known(schedules, &traits, &index))
         return;
     schedules->made[index] = tb_make_schedule(schedules->kernel, part, schedules->target);
     if (schedules->made[index].workspace > schedules->workspace)
@@ -81,7 +85,37 @@ static void note(tb_part_schedules *schedules, const tb_product *part)
         schedules->parts[schedules->count++] = traits;
 }
 
-static void note_step(const walk *walk, const tb_step *step)
+/* Whether kernels compute parts of one size in other ways according to where in C they lie: parts of a triangle may have fewer tiles,
+ * and so share out more of k. */
+static bool depends_on_place(const walk *walk)
+{
+    return (walk->product->mask != TB_FULL && walk->tiling->whole) ||
+           walk->product->in_place != TB_OUT_OF_PLACE;
+}
+
+/* How a product is cut is to depend on its sizes alone, where it can, and not on how its operands are aligned. */
+static void count(walk *walk, const tb_product *part)
+{
+    tb_product nominal = *part;
+    if (!depends_on_place(walk)) {
+        nominal = tb_nominal_subproduct(walk->product, part->m, part->n, part->k);
+        nominal.beta = part->beta;
+    }
+    const tb_traits traits = tb_traits_of(&nominal);
+    uint64_t hash = 0;
+    for (int i = 0; i < TB_TRAITS; i++)
+        hash = tb_mix(hash, traits.words[i]);
+    for (int i = 0; i < walk->count; i++)
+        if (walk->seen[i] == hash)
+            return;
+    if (walk->count < TB_PARTS_KEPT)
+        walk->seen[walk->count++] = hash;
+    const size_t bytes =
+        tb_make_schedule(walk->budget->kernel, &nominal, tb_target_of(walk->budget->chip)).workspace;
+    walk->workspace = bytes > walk->workspace ? bytes : walk->workspace;
+}
+
+static void take_step(walk *walk, const tb_step *step)
 {
     tb_product part = tb_subproduct(walk->product, step->rows, step->columns, step->k);
     place(walk, TB_C, step, &part);
@@ -89,31 +123,67 @@ static void note_step(const walk *walk, const tb_step *step)
     place(walk, TB_A, step, &part);
     for (int64_t column = 0; column < part.n; column += step->swath_n) {
         const tb_product swath = tb_swath_of(&part, walk->tiling, column, step->swath_n);
-        note(walk->budget->schedules, &swath);
+        if (tb_is_masked_out(&swath))
+            continue;
+        if (walk->schedules)
+            keep(walk->schedules, &swath);
+        else
+            count(walk, &swath);
     }
 }
 
-/* Slabs in rings lie in the same way wherever they are from: the first two and the last are like all others, and so are the first and
- * the last block. */
-static bool is_like_others(const walk *walk, int64_t index)
+/* Whether parts of one size are computed in one way: slabs in rings lie in the same way wherever they are from. */
+static bool are_alike(const walk *walk)
+{
+    const bool *stays = walk->budget->stays, in_rings = !walk->tiling->whole;
+    const bool lie_alike = walk->product->mask == TB_FULL && !stays[TB_A] && !stays[TB_B];
+    return in_rings && walk->product->in_place == TB_OUT_OF_PLACE && (lie_alike || !walk->schedules);
+}
+
+/* Of alike ones the first block and the last, and of their slabs the first two and the last, have all sizes. */
+static bool has_other_size(const walk *walk, int64_t index)
 {
     const tb_tiling *tiling = walk->tiling;
-    const int64_t blocks = tb_ceil_div(walk->product->n, tiling->block_n), block = index / tiling->slabs,
-                  slab = index % tiling->slabs;
-    const bool in_rings = !tiling->whole && walk->product->in_place == TB_OUT_OF_PLACE &&
-                          !walk->budget->stays[TB_A] && !walk->budget->stays[TB_B];
-    return in_rings && ((block > 0 && block + 1 < blocks) || (slab > 1 && slab + 1 < tiling->slabs));
+    const int64_t block = index / tiling->slabs, slab = index % tiling->slabs;
+    return (block == 0 || block + 1 == tb_ceil_div(walk->product->n, tiling->block_n)) &&
+           (slab <= 1 || slab + 1 == tiling->slabs);
 }
 
-static void note_rows(const walk *walk)
+static void take_rows(walk *walk)
 {
-    const int64_t count = tb_step_count(walk->product, walk->tiling);
-    for (int64_t i = 0; i < count; i++) {
-        if (is_like_others(walk, i))
+    const int64_t steps = tb_step_count(walk->product, walk->tiling);
+    const bool alike = are_alike(walk);
+    for (int64_t i = 0; i < steps; i++) {
+        if (alike && !has_other_size(walk, i))
             continue;
         const tb_step step = tb_step_at(walk->product, walk->tiling, i);
-        note_step(walk, &step);
+        take_step(walk, &step);
     }
+}
+
+/* Block of rows by block of rows. */
+static void take_all(walk *walk, const tb_product *product, const tb_tiling *tiling)
+{
+    const int64_t blocks = tb_ceil_div(product->m, tiling->block_m);
+    walk->product = product;
+    walk->tiling = tiling;
+    const bool alike = are_alike(walk);
+    for (int64_t block = 0; block < blocks && walk->budget->kernel->prepare; block++) {
+        tb_tiling own;
+        const tb_product rows = tb_rows_of_tiling(product, tiling, block * tiling->block_m, &own);
+        walk->product = &rows;
+        walk->tiling = &own;
+        take_rows(walk);
+        if (alike && block + 2 < blocks)
+            block = blocks - 2; /* the last one is next */
+    }
+}
+
+double tb_nominal_workspace(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget)
+{
+    walk walk = {.budget = budget};
+    take_all(&walk, product, tiling);
+    return (double)walk.workspace;
 }
 
 /* Operands that come to the device lie there as the tiling says, wherever they are from. */
@@ -136,14 +206,13 @@ static bool are_of(const tb_part_schedules *schedules, const tb_traits *traits, 
     const tb_target target = tb_target_of(budget->chip), *before = &schedules->target;
     return schedules->kernel == budget->kernel && tb_are_traits_alike(&schedules->of, traits) &&
            memcmp(&schedules->tiling, tiling, sizeof *tiling) == 0 &&
-           before->architecture == target.architecture &&
-           before->multiprocessors == target.multiprocessors && before->clusters == target.clusters &&
-           before->memory_bytes_a_clock == target.memory_bytes_a_clock;
+           before->architecture == target.architecture && before->multiprocessors == target.multiprocessors &&
+           before->clusters == target.clusters && before->memory_bytes_a_clock == target.memory_bytes_a_clock;
 }
 
-void tb_schedule_parts(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget)
+void tb_schedule_parts(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget,
+                       tb_part_schedules *schedules)
 {
-    tb_part_schedules *schedules = budget->schedules;
     const tb_traits traits = traits_there(product, budget);
     if (are_of(schedules, &traits, tiling, budget))
         return;
@@ -153,9 +222,6 @@ void tb_schedule_parts(const tb_product *product, const tb_tiling *tiling, const
     schedules->tiling = *tiling;
     schedules->workspace = 0;
     schedules->count = 0;
-    for (int64_t row = 0; row < product->m && budget->kernel->prepare; row += tiling->block_m) {
-        tb_tiling own;
-        const tb_product rows = tb_rows_of_tiling(product, tiling, row, &own);
-        note_rows(&(walk){&rows, &own, budget});
-    }
+    walk walk = {.budget = budget, .schedules = schedules};
+    take_all(&walk, product, tiling);
 }

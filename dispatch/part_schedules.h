@@ -22,10 +22,14 @@ typedef struct tb_part_schedules {
     tb_schedule made[TB_PARTS_KEPT + 1]; /* the last one: of a part that is not among them */
 } tb_part_schedules;
 
-/* Fills the budget's schedules, unless they are those of this product and tiling already. */
-void tb_schedule_parts(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget);
+/* Makes the schedules of all parts, unless they are those of this product and tiling already. */
+void tb_schedule_parts(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget,
+                       tb_part_schedules *schedules);
 
 /* The schedule of a part, which is as it lies on the device; valid until the next is asked for. */
 const tb_schedule *tb_schedule_of_part(tb_part_schedules *schedules, const tb_product *part);
+
+/* What the kernel needs beside its operands as far as that decides how a product is cut, in bytes. */
+double tb_nominal_workspace(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget);
 
 #endif

@@ -32,8 +32,8 @@ bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling)
 
 bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role role)
 {
-    return tiling->apart && (role == TB_C || (role == TB_A && !product->a.transposed &&
-                                              !tb_shares_operand(product, tiling)));
+    return tiling->apart &&
+           (role == TB_C || (role == TB_A && !product->a.transposed && !tb_shares_operand(product, tiling)));
 }
 
 int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role role)

@@ -84,8 +84,7 @@ static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
 static inline tb_product tb_swath_of(const tb_product *part, const tb_tiling *tiling, int64_t column,
                                      int64_t swath_n)
 {
-    const tb_product swath =
-        tb_columns_of(part, (tb_range){column, tb_smaller(swath_n, part->n - column)});
+    const tb_product swath = tb_columns_of(part, (tb_range){column, tb_smaller(swath_n, part->n - column)});
     return tiling->grows ? tb_trimmed(&swath) : swath;
 }
 
@@ -131,7 +130,6 @@ typedef struct tb_budget {
     double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
     tb_passage passages[TB_ROLES];
     bool stays[TB_B + 1]; /* an operand is multiplied where the program has it */
-    struct tb_part_schedules *schedules; /* for those of the tiling that is looked at, and of the chosen one */
 } tb_budget;
 
 /* Elements of the product that a slot takes. */

@@ -32,7 +32,9 @@ void tb_lay_out(tb_stream_run *run)
         tb_stream_operand *there = &run->operands[role];
         there->ld = tb_ld_there(run->product, run->tiling, role);
         const tb_copy_layout layout = {
-            .role = role, .ld = there->ld, .band_m = tb_is_in_bands(run->product, run->tiling, role) ? run->tiling->band_m : 0};
+            .role = role,
+            .ld = there->ld,
+            .band_m = tb_is_in_bands(run->product, run->tiling, role) ? run->tiling->band_m : 0};
         if (may_be_cached(run, role))
             there->cached =
                 tb_find_operand(&run->pipeline->operands, &run->product->operands[role].matrix, &layout);
@@ -42,7 +44,8 @@ void tb_lay_out(tb_stream_run *run)
 static size_t bytes_there(const tb_stream_run *run, tb_role role)
 {
     const tb_matrix *operand = &run->product->operands[role].matrix;
-    const int64_t bands = tb_is_in_bands(run->product, run->tiling, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
+    const int64_t bands =
+        tb_is_in_bands(run->product, run->tiling, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
     const int64_t columns = bands * tb_larger(operand->columns, 1);
     return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);
 }

@@ -171,8 +171,8 @@ static bool may_exchange(const tb_stream_run *run, const tb_streamed_region *reg
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
-                            const tb_product *product, const tb_tiling *tiling,
-                            tb_part_schedules *schedules, tb_progress *done)
+                            const tb_product *product, const tb_tiling *tiling, tb_part_schedules *schedules,
+                            tb_progress *done)
 {
     tb_stream_run run = {.pipeline = pipeline,
                          .product = product,

@@ -49,10 +49,11 @@ static double bytes_beside(const tb_pipeline *pipeline, const tb_streamed_region
 }
 
 /* Streams block after block of rows. */
-static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *region, tb_known_tiling *known,
-                             tb_progress *done)
+static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *region, const tb_budget *budget,
+                             tb_known_tiling *known, tb_progress *done)
 {
     const tb_product *product = &region->product;
+    tb_schedule_parts(product, &known->tiling, budget, &known->schedules);
     while (done->rows < product->m) {
         const int64_t first = done->rows;
         tb_tiling own;
@@ -101,36 +102,29 @@ static bool is_same(const tb_known_tiling *known, const tb_product *product, con
 }
 
 /* What needs a part of the memory only is the same with more of it. */
-static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_product *product, tb_budget *budget)
+static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_product *product, const tb_budget *budget)
 {
-    for (int i = 0; i < TB_TILINGS_KEPT; i++) {
-        tb_known_tiling *known = &pipeline->known[i];
-        if (!known->tiling.whole || !is_same(known, product, budget))
-            continue;
-        budget->schedules = &known->schedules;
-        tb_schedule_parts(product, &known->tiling, budget);
-        return known;
-    }
+    for (int i = 0; i < TB_TILINGS_KEPT; i++)
+        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], product, budget))
+            return &pipeline->known[i];
     return NULL;
 }
 
 /* Going through the ways to cut a product takes up to a millisecond. NULL where there is none. */
-static tb_known_tiling *choose_tiling(tb_pipeline *pipeline, const tb_product *product, tb_budget *budget)
+static tb_known_tiling *choose_tiling(tb_pipeline *pipeline, const tb_product *product,
+                                      const tb_budget *budget)
 {
     tb_known_tiling *known = find_known(pipeline, product, budget);
     tb_tiling tiling;
-    if (known)
+    if (known || !tb_choose_tiling(product, budget, &tiling))
         return known;
     known = &pipeline->known[pipeline->next_known % TB_TILINGS_KEPT];
-    budget->schedules = &known->schedules;
-    if (!tb_choose_tiling(product, budget, &tiling))
-        return NULL;
     pipeline->next_known += tiling.whole;
     known->product = *product;
     known->tiling = tiling;
     known->budget = *budget;
     known->budget.chip = NULL;
-    known->budget.bytes = tb_tiling_needs(budget, product, &known->tiling);
+    known->budget.bytes = tb_tiling_needs(budget, product, &tiling);
     return known;
 }
 
@@ -158,7 +152,7 @@ static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_streamed_region 
         return TB_OUT_OF_MEMORY;
     room.bytes = (double)tb_kept_bytes(pipeline->device);
     tb_known_tiling *known = find_known(pipeline, &region->product, &room);
-    return known && known->changes == tb_buffer_changes() ? stream_rows(pipeline, region, known, done)
+    return known && known->changes == tb_buffer_changes() ? stream_rows(pipeline, region, &room, known, done)
                                                           : TB_OUT_OF_MEMORY;
 }
 
@@ -172,11 +166,11 @@ tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *regi
     const tb_machine machine = tb_machine_facts();
     const tb_chip presumed = tb_presume_chip(pipeline->device, device),
                   chip = tb_nominal_chip(&presumed, tb_find_chip(&machine, pipeline->device));
-    tb_budget room = {
-        .kernel = region->kernel,
-        .chip = &chip,
-        .slot_bytes = (int64_t)pipeline->slot_bytes,
-        .copy_rate = tb_nominal_copy_rate(tb_copy_threads(devices, tb_product_bytes(product)), devices)};
+    tb_budget room = {.kernel = region->kernel,
+                      .chip = &chip,
+                      .slot_bytes = (int64_t)pipeline->slot_bytes,
+                      .copy_rate =
+                          tb_nominal_copy_rate(tb_copy_threads(devices, tb_product_bytes(product)), devices)};
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         room.passages[role] = passage(region, role);
     for (tb_role role = TB_A; role <= TB_B; role++)
@@ -193,7 +187,7 @@ tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *regi
         tb_known_tiling *chosen = choose_tiling(pipeline, product, &room);
         if (!chosen)
             break;
-        status = stream_rows(pipeline, region, chosen, done);
+        status = stream_rows(pipeline, region, &room, chosen, done);
         if (!lacks_memory(status, done) || lacks_slots(&room))
             break;
     }

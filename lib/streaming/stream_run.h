@@ -52,9 +52,9 @@ typedef struct tb_stream_run {
     const tb_kernel *kernel;
     const tb_tiling *tiling;
     tb_part_schedules *schedules; /* of the tiling */
-    tb_side *side;           /* of the exchange with another device; NULL: there is none */
-    _Atomic(uint32_t) *seen; /* of numbers in C that are not finite (not_finite.h); NULL: nobody looks */
-    void *programs_stream;   /* of the region */
+    tb_side *side;                /* of the exchange with another device; NULL: there is none */
+    _Atomic(uint32_t) *seen;      /* of numbers in C that are not finite (not_finite.h); NULL: nobody looks */
+    void *programs_stream;        /* of the region */
     tb_halves halves;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
