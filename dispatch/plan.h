@@ -1,6 +1,6 @@
 /* Decisions, and nothing else. tb_decide looks at a product and at the facts and answers a plan. It has no global state, no clock
- * and no CUDA, so every decision can be printed and tested anywhere. The memory of choices that the facts bring saves it time, and
- * changes no answer.
+ * and no CUDA, so every decision can be printed and tested anywhere. The choices before that the facts bring save it time, and
+ * change no answer; those that it makes are told, and kept by whoever asks.
  *
  * A route is a way to execute a plan; a reason says in words why the plan is what it is.
  */
@@ -76,11 +76,25 @@ typedef struct tb_repeated {
     double host_ratio_of_class;
 } tb_repeated;
 
-/* Who remembers which kernels have been chosen: a question is the hash of all that a choice depends on. */
-typedef struct tb_choice_memory {
-    const tb_kernel *(*recall)(uint64_t question); /* NULL: nothing is known */
-    void (*keep)(uint64_t question, const tb_kernel *chosen);
-} tb_choice_memory;
+/* Kernels that have been chosen before: of each entry the upper 56 bits are the question's, which is the hash of all that a choice
+ * depends on, the lower 8 the answer's row in the catalog, counted from 1. All 0: nothing is remembered. Two questions with the same 56
+ * bits get the same answer. Other threads may be writing: whichever writes last is believed. */
+#define TB_CHOICES 1024
+typedef struct tb_choices {
+    _Atomic(uint64_t) entries[TB_CHOICES];
+} tb_choices;
+
+/* Those that were chosen anew for a decision, as such entries. What finds no room is chosen anew the next time. */
+typedef struct tb_new_choices {
+    int count;
+    uint64_t entries[16];
+} tb_new_choices;
+
+/* Where the choice of a question, or an entry, is kept. */
+static inline size_t tb_place_of_choice(uint64_t question)
+{
+    return question >> 8 & (TB_CHOICES - 1);
+}
 
 /* Devices whose work is looked at: those at the beginning of the machine's list. */
 #define TB_BACKLOGS 16
@@ -102,7 +116,8 @@ typedef struct tb_facts {
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
     /* Bytes of a device's memory beside operands that lie there, by the option DEVICE_MEMORY; 0: no limit. */
     int64_t bytes_most;
-    const tb_choice_memory *memory; /* NULL: every choice is made anew */
+    const tb_choices *choices; /* NULL: every choice is made anew */
+    tb_new_choices *chosen;    /* filled in, a part of the answer; NULL: nobody wants to know */
 } tb_facts;
 
 typedef enum tb_reason {

@@ -1,6 +1,5 @@
 #include "lib/call/facts.h"
 
-#include "lib/learning/choices.h"
 #include "lib/learning/learning.h"
 #include "lib/machine/machine.h"
 #include "lib/process/callers_state.h"
@@ -44,7 +43,8 @@ void tb_gather_facts(const tb_product *product, tb_facts *facts)
 {
     facts->kernels = tb_catalog;
     facts->kernel_count = tb_catalog_size;
-    facts->memory = &tb_choices;
+    facts->choices = NULL;
+    facts->chosen = NULL;
     read_forced_choices(facts);
     facts->needs_host = tb_caller_needs_host();
     facts->stays_on_host = !tb_option_has(product->routine);

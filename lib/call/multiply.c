@@ -7,6 +7,7 @@
 #include "lib/device/device_entry.h"
 #include "lib/process/clock.h"
 #include "lib/call/facts.h"
+#include "lib/learning/choices.h"
 #include "lib/learning/learning.h"
 #include "lib/learning/profile.h"
 #include "lib/machine/calls.h"
@@ -86,12 +87,12 @@ static tb_outcome execute(const tb_product *product, const tb_plan *plan, const 
 }
 
 /* What can be forecast only with a look at the operands gets one. */
-static TB_OWN_FRAME void look_closer(tb_product *product, const tb_facts *facts, tb_plan *plan)
+static TB_OWN_FRAME void look_closer(tb_product *product, tb_facts *facts, tb_plan *plan)
 {
     if (plan->reason != TB_REASON_MAGNITUDES || !tb_has_like_magnitudes(product, facts->places))
         return;
     product->like_magnitudes = true;
-    *plan = tb_decide(product, facts);
+    *plan = tb_decide_remembering(product, facts);
 }
 
 static TB_OWN_FRAME void bring_home(tb_plan *plan)
@@ -153,7 +154,7 @@ static TB_OWN_FRAME void decide_again(tb_product *product, tb_facts *facts, tb_p
 {
     tb_locate_operands(product, facts);
     gather_facts(product, facts);
-    *plan = tb_decide(product, facts);
+    *plan = tb_decide_remembering(product, facts);
     look_closer(product, facts, plan);
 }
 
@@ -162,7 +163,7 @@ static TB_OWN_FRAME void decide_again(tb_product *product, tb_facts *facts, tb_p
 static TB_OWN_FRAME tb_plan reach_decision(tb_product *product, tb_facts *facts)
 {
     gather_facts(product, facts);
-    tb_plan plan = tb_decide(product, facts);
+    tb_plan plan = tb_decide_remembering(product, facts);
     look_closer(product, facts, &plan);
     /* Once for the machine, and once more for the device where the operands lie. */
     for (int waits = 0; waits < 2 && tb_machine_start(&plan, tb_load_profile); waits++)
