@@ -1,7 +1,5 @@
 /* Which tiling a product gets: everything on the device (cut_whole.c), or else blocks of C that fit. */
-#include "dispatch/cut_in_place.h"
 #include "dispatch/cut_room.h"
-#include "dispatch/cut_whole.h"
 #include "words/integers.h"
 
 /* A slab of about this size keeps the link and the device busy, and is little to wait for at the start. */

@@ -1,5 +1,5 @@
 /* Forecasts in seconds, from the product and the machine alone. */
-#include "dispatch/plan.h"
+#include "dispatch/cost_model.h"
 
 #include "kernels/launch.h"
 #include "words/folded.h"
@@ -138,21 +138,11 @@ static double copy_rate(const tb_machine *machine, int devices)
     return COPY_RATE_A_CORE * (cores > 0 ? cores : 1);
 }
 
-/* A pipeline's stages overlap, but for its beginning and its end. copying is the time of all host copies, which
- * the devices share. */
-static double overlapped(double in, double out, double work, double copying)
+/* A pipeline's stages overlap, but for its beginning and its end. */
+static double overlapped(const tb_terms *terms)
 {
-    return STREAMED_CALL_SECONDS + (copying > 0 ? COPIED_CALL_SECONDS : 0) +
-           fmax(fmax(in, out), fmax(work, copying)) + UNCOVERED_IN * in + UNCOVERED_OUT * out +
-           UNCOVERED_WORK * work;
-}
-
-/* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays
- * nothing, because such products have no choice. */
-static double part_seconds(const tb_product *block, double in, const tb_chip *chip, double kernel,
-                           double copying)
-{
-    return overlapped(in / chip->link_in, bytes_of_c(block) / chip->link_out, SLAB_FACTOR * kernel, copying);
+    return STREAMED_CALL_SECONDS + (terms->copies > 0 ? COPIED_CALL_SECONDS : 0) + tb_longest_term(terms) +
+           UNCOVERED_IN * terms->in + UNCOVERED_OUT * terms->out + UNCOVERED_WORK * terms->kernel;
 }
 
 /* Bytes that each of two devices gets from the other one instead of the host: half of what both need, where that passes through
@@ -190,9 +180,15 @@ void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_p
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
         take_block(product, &plan->regions[i], &block);
         const tb_kernel_times times = tb_time_kernel(plan->regions[i].kernel, &block, chip);
-        const double in = bytes_in(&block) - spared;
-        suited = fmax(suited, part_seconds(&block, in, chip, times.all, copying));
-        slowest = fmax(slowest, part_seconds(&block, in, chip, times.all + times.at_risk, copying));
+        /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays nothing, because
+         * such products have no choice. The host's copies are for all devices. */
+        tb_terms terms = {.in = tb_link_seconds(bytes_in(&block) - spared, chip->link_in, false),
+                          .out = tb_link_seconds(bytes_of_c(&block), chip->link_out, false),
+                          .copies = copying,
+                          .kernel = SLAB_FACTOR * times.all};
+        suited = fmax(suited, overlapped(&terms));
+        terms.kernel = SLAB_FACTOR * (times.all + times.at_risk);
+        slowest = fmax(slowest, overlapped(&terms));
     }
     plan->device_seconds = ratio * slowest;
     plan->seconds_at_risk = slowest > suited ? ratio * (slowest - suited) : 0; /* both may be infinite */
@@ -202,15 +198,16 @@ double tb_streamed_seconds_least(const tb_product *product, const tb_facts *fact
 {
     const tb_machine *machine = &facts->machine;
     const tb_chip *chip = machine->chip_count > 0 ? &machine->chips[0] : &presumed_chip;
-    double in = bytes_in(product) / chip->link_in, out = bytes_of_c(product) / chip->link_out;
-    double work = 0;
-    if (machine->chip_count == 0)
-        work = flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY);
-    int devices = machine->chip_count > 1 ? machine->chip_count : 1;
+    const int devices = machine->chip_count > 1 ? machine->chip_count : 1;
     const double sharing = devices > 1 ? fmin(1, known_ratio(machine->sharing_ratio)) : 1;
-    return sharing * known_ratio(machine->streamed_ratio) *
-           overlapped(in / devices, out / devices, work,
-                      host_copies(product, facts) / copy_rate(machine, devices));
+    const tb_terms terms = {
+        .in = tb_link_seconds(bytes_in(product), chip->link_in, false) / devices,
+        .out = tb_link_seconds(bytes_of_c(product), chip->link_out, false) / devices,
+        .copies = host_copies(product, facts) / copy_rate(machine, devices),
+        .kernel = machine->chip_count > 0
+                      ? 0
+                      : flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY)};
+    return sharing * known_ratio(machine->streamed_ratio) * overlapped(&terms);
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */

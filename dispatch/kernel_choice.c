@@ -2,12 +2,10 @@
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
 #include "dispatch/tiling.h"
-#include "dispatch/traits.h"
 #include "words/lowered.h"
 #include "words/integers.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 static bool can_be_read_as_complex(const tb_product *product)
 {
@@ -79,27 +77,15 @@ static const tb_kernel *find_cheapest(const tb_product *product, const tb_facts 
     return best;
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The hash of all that the choice depends on, where the kernels are the catalog's and none is forced. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
-    const tb_traits traits = tb_traits_of(product);
-    const uint64_t parts[] = {(uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
-                              (uintptr_t)chip->clusters, bits_of(chip->clock), bits_of(chip->memory_rate),
-                              bits_of(chip->memory_bytes_a_clock)};
-    uint64_t hash = (uint64_t)pitched | (uint64_t)facts->accuracy << 1;
-    for (size_t i = 0; i < TB_TRAITS; i++)
-        hash = tb_mix(hash, traits.words[i]);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        hash = tb_mix(hash, parts[i]);
-    return hash;
+    uint64_t hash = (uint64_t)pitched | (uint64_t)facts->accuracy << 1 | (uint64_t)chip->architecture << 8 |
+                    (uint64_t)chip->multiprocessors << 32;
+    hash = tb_mix_real(tb_mix_real(hash, chip->clock), chip->memory_rate);
+    hash = tb_mix(tb_mix_real(hash, chip->memory_bytes_a_clock), (uintptr_t)chip->clusters);
+    return tb_hash_product(hash, product);
 }
 
 #define ROW_BITS UINT64_C(0xff)

@@ -6,23 +6,23 @@
 
 #include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
-#include "dispatch/traits.h"
 
 /* Parts that differ in more than where they lie; a product that is not cut by its place in a triangle has no more. */
 #define TB_PARTS_KEPT 28
 
 typedef struct tb_part_schedules {
-    const tb_kernel *kernel; /* NULL: nothing has been made yet */
+    const tb_kernel *kernel;
     tb_target target;
-    tb_traits of; /* the product, and its tiling */
-    tb_tiling tiling;
     size_t workspace; /* bytes of device memory that the kernel needs beside its operands */
     int count;
-    tb_traits parts[TB_PARTS_KEPT];
+    uint64_t parts[TB_PARTS_KEPT];       /* hashes of all that their schedules depend on */
     tb_schedule made[TB_PARTS_KEPT + 1]; /* the last one: of a part that is not among them */
 } tb_part_schedules;
 
-/* Makes the schedules of all parts, unless they are those of this product and tiling already. */
+/* The hash of all that a product's tiling and the schedules of its parts depend on, but for the memory that there is. */
+uint64_t tb_hash_of_cut(const tb_product *product, const tb_budget *budget);
+
+/* Makes the schedules of all parts. */
 void tb_schedule_parts(const tb_product *product, const tb_tiling *tiling, const tb_budget *budget,
                        tb_part_schedules *schedules);
 

@@ -43,12 +43,17 @@ int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role 
                       operand->element);
 }
 
-int64_t tb_offset_there(const tb_product *product, const tb_tiling *tiling, tb_role role, int64_t row,
-                        int64_t column)
+void tb_place_there(const tb_product *product, const tb_tiling *tiling, tb_role role, void *there,
+                    int64_t row, int64_t column, tb_matrix *rectangle)
 {
     const int64_t band = tb_is_in_bands(product, tiling, role) ? row / tiling->band_m : 0;
-    return (band * product->operands[role].columns + column) * tb_ld_there(product, tiling, role) + row -
-           band * tiling->band_m;
+    rectangle->data = there;
+    rectangle->ld = tb_pitched(rectangle->rows, rectangle->element);
+    if (!tiling->whole && role != TB_C)
+        return;
+    rectangle->ld = tb_ld_there(product, tiling, role);
+    rectangle->data =
+        tb_at(rectangle, row - band * tiling->band_m, band * product->operands[role].columns + column);
 }
 
 tb_product tb_rows_of_tiling(const tb_product *product, const tb_tiling *tiling, int64_t row, tb_tiling *own)
@@ -60,19 +65,20 @@ tb_product tb_rows_of_tiling(const tb_product *product, const tb_tiling *tiling,
     return tb_rows_of(product, (tb_range){row, rows});
 }
 
-/* Bands of C, and of A where it is not transposed, have places of their own. */
-static double whole_bytes(const tb_product *product, const tb_tiling *tiling)
+double tb_bytes_there(const tb_product *product, const tb_tiling *tiling, tb_role role)
 {
-    const tb_element element = tb_element_of(product);
-    const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
-    const int64_t bands = tiling->apart ? tb_ceil_div(m, tiling->band_m) : 1;
-    const int64_t band_m = tiling->apart ? tiling->band_m : m;
-    const double c = matrix_bytes(band_m, bands * n, element);
-    const double b = product->b.transposed ? matrix_bytes(n, k, element) : matrix_bytes(k, n, element);
-    if (tb_has_one_operand(product))
-        return b + c;
-    return (product->a.transposed ? matrix_bytes(k, m, element) : matrix_bytes(band_m, bands * k, element)) +
-           b + c;
+    const tb_operand *operand = &product->operands[role];
+    const tb_element element = operand->element;
+    const bool in_bands = tb_is_in_bands(product, tiling, role);
+    const int64_t bands = in_bands ? tb_ceil_div(operand->rows, tiling->band_m) : 1,
+                  rows = in_bands ? tiling->band_m : tb_larger(operand->rows, 1);
+    if (tiling->whole)
+        return matrix_bytes(rows, bands * tb_larger(operand->columns, 1), element);
+    if (role == TB_C)
+        return matrix_bytes(tb_smaller(tiling->block_m, rows), tiling->ring_c * tiling->block_n, element);
+    return role == TB_A
+               ? (double)tiling->ring_a * (double)tb_slab_bytes(tiling->block_m, tiling->slab_k, element)
+               : (double)tiling->ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element);
 }
 
 /* The triangle, and of C what is there at a time. */
@@ -88,15 +94,10 @@ static double in_place_bytes(const tb_product *product, const tb_tiling *tiling)
 
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
 {
-    const tb_element element = tb_element_of(product);
     if (product->in_place != TB_OUT_OF_PLACE)
         return in_place_bytes(product, tiling);
-    if (tiling->whole)
-        return whole_bytes(product, tiling);
-    const int64_t ring_b = tb_shares_operand(product, tiling) ? 0 : tiling->ring_b;
-    return (double)tiling->ring_a * (double)tb_slab_bytes(tiling->block_m, tiling->slab_k, element) +
-           (double)ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element) +
-           matrix_bytes(tiling->block_m, tiling->ring_c * tiling->block_n, element);
+    const double b = tb_shares_operand(product, tiling) ? 0 : tb_bytes_there(product, tiling, TB_B);
+    return tb_bytes_there(product, tiling, TB_A) + b + tb_bytes_there(product, tiling, TB_C);
 }
 
 double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling)

@@ -1,17 +1,8 @@
 /* How a product whose operands stream through a device is cut.
  *
- * Where the device has room for everything, each operand has its place there. The columns of the first block
- * of C are multiplied with A as A arrives, piece by piece; A then lies there, and columns of B are all that
- * the next columns of C need. So C travels back while B is still on its way, and little is left to do in the
- * end. A piece is what lies together in A: a run of k, or of rows where A is transposed. Slabs of k may be
- * multiplied for all of C before that, and rows may come band by band after it. Where C has many more rows
- * than columns all of B comes first, and bands of A complete bands of C.
- *
- * Elsewhere C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab, a
- * slab being a run of k, of which A's columns and B's rows are loaded while the slab before is multiplied.
- *
- * A block's last slab is multiplied swath by swath, a swath being a run of columns, so that the first swaths
- * travel back while the last are computed.
+ * A product is a sequence of steps: something is brought, and then multiplied. What cuts it are a first block of columns, and those
+ * after it; slabs, which are runs of k; pieces of A; bands of rows; and swaths, runs of columns of which each travels back while the next
+ * are computed (docs/streaming.md).
  */
 #ifndef TB_TILING_H
 #define TB_TILING_H
@@ -43,7 +34,8 @@ typedef struct tb_tiling {
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
-    /* With whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths. */
+    /* With whole: a triangle that grows by next_n rows of A and columns of B, each of which complete rows of a lower one, or columns of an
+     * upper one; then nothing else cuts it but swaths. */
     bool grows;
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
@@ -52,11 +44,6 @@ typedef struct tb_tiling {
     int64_t ring_c; /* blocks of C on the device at a time */
 } tb_tiling;
 
-/* A triangle that has its place on the device as a whole may grow: each step brings some rows of A and the same columns of B, and
- * completes what of C they and those before make complete: rows of a lower triangle, columns of an upper one. Then C goes
- * back from the beginning on. */
-
-/* A product is a sequence of steps: something is brought, and then multiplied. */
 typedef struct tb_step {
     tb_range rows, columns, k; /* of the product; where k begins at 0, beta is the program's, else 1 */
     tb_range grown;  /* rows of A and columns of B that are brought; a count of 0: those of the product */
@@ -100,11 +87,16 @@ bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling);
 /* Whether the operand's bands of rows have places of their own on the device. */
 bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role role);
 
-/* Where all of an operand has its place on the device, or, of C, at least two blocks: the distance between columns, and how far an
- * element lies from the beginning. In elements; columns are counted from the place's first. */
+/* Bytes of an operand's place on the device, or places, out of place. */
+double tb_bytes_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
+
+/* Where all of an operand has its place on the device, or, of C, at least two blocks: the distance between columns, in elements. */
 int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
-int64_t tb_offset_there(const tb_product *product, const tb_tiling *tiling, tb_role role, int64_t row,
-                        int64_t column);
+
+/* Lets a rectangle of the operand describe where it lies on the device, in a place that begins there: one of its own for a slab, or else
+ * the operand's, where row and column, counted from the place's first, are the rectangle's. */
+void tb_place_there(const tb_product *product, const tb_tiling *tiling, tb_role role, void *there,
+                    int64_t row, int64_t column, tb_matrix *rectangle);
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);

@@ -8,8 +8,6 @@
 #include "lib/user/options.h"
 #include "lib/streaming/copy_threads.h"
 
-#include <string.h>
-
 /* Less than this is not worth a device's while. */
 #define BUDGET_LEAST ((double)(1 << 20))
 
@@ -49,11 +47,10 @@ static double bytes_beside(const tb_pipeline *pipeline, const tb_streamed_region
 }
 
 /* Streams block after block of rows. */
-static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *region, const tb_budget *budget,
-                             tb_known_tiling *known, tb_progress *done)
+static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *region, tb_known_tiling *known,
+                             tb_progress *done)
 {
     const tb_product *product = &region->product;
-    tb_schedule_parts(product, &known->tiling, budget, &known->schedules);
     while (done->rows < product->m) {
         const int64_t first = done->rows;
         tb_tiling own;
@@ -84,28 +81,12 @@ static tb_passage passage(const tb_streamed_region *region, tb_role role)
     return place->memory == TB_MEMORY_PINNED ? TB_STRAIGHT : TB_BY_SLOTS;
 }
 
-static bool is_same(const tb_known_tiling *known, const tb_product *product, const tb_budget *budget)
-{
-    const tb_product *p = &known->product;
-    const tb_budget *b = &known->budget;
-    return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
-           p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
-           p->expanded[TB_A].from == product->expanded[TB_A].from &&
-           p->expanded[TB_B].from == product->expanded[TB_B].from && p->mask == product->mask &&
-           p->mask_pairs == product->mask_pairs && p->diagonal == product->diagonal &&
-           tb_has_one_operand(p) == tb_has_one_operand(product) && p->in_place == product->in_place &&
-           tb_is_triangle_left(p) == tb_is_triangle_left(product) &&
-           tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
-           b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
-           b->copy_rate == budget->copy_rate &&
-           memcmp(b->passages, budget->passages, sizeof b->passages) == 0;
-}
-
 /* What needs a part of the memory only is the same with more of it. */
 static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_product *product, const tb_budget *budget)
 {
+    const uint64_t cut = tb_hash_of_cut(product, budget);
     for (int i = 0; i < TB_TILINGS_KEPT; i++)
-        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], product, budget))
+        if (pipeline->known[i].cut == cut && pipeline->known[i].bytes <= budget->bytes)
             return &pipeline->known[i];
     return NULL;
 }
@@ -120,11 +101,10 @@ static tb_known_tiling *choose_tiling(tb_pipeline *pipeline, const tb_product *p
         return known;
     known = &pipeline->known[pipeline->next_known % TB_TILINGS_KEPT];
     pipeline->next_known += tiling.whole;
-    known->product = *product;
+    known->cut = tiling.whole ? tb_hash_of_cut(product, budget) : 0;
+    known->bytes = tb_tiling_needs(budget, product, &tiling);
     known->tiling = tiling;
-    known->budget = *budget;
-    known->budget.chip = NULL;
-    known->budget.bytes = tb_tiling_needs(budget, product, &tiling);
+    tb_schedule_parts(product, &tiling, budget, &known->schedules);
     return known;
 }
 
@@ -152,7 +132,7 @@ static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_streamed_region 
         return TB_OUT_OF_MEMORY;
     room.bytes = (double)tb_kept_bytes(pipeline->device);
     tb_known_tiling *known = find_known(pipeline, &region->product, &room);
-    return known && known->changes == tb_buffer_changes() ? stream_rows(pipeline, region, &room, known, done)
+    return known && known->changes == tb_buffer_changes() ? stream_rows(pipeline, region, known, done)
                                                           : TB_OUT_OF_MEMORY;
 }
 
@@ -187,7 +167,7 @@ tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *regi
         tb_known_tiling *chosen = choose_tiling(pipeline, product, &room);
         if (!chosen)
             break;
-        status = stream_rows(pipeline, region, &room, chosen, done);
+        status = stream_rows(pipeline, region, chosen, done);
         if (!lacks_memory(status, done) || lacks_slots(&room))
             break;
     }

@@ -137,10 +137,11 @@ static inline tb_role tb_place_of(const tb_stream_run *run, tb_role role)
  * with two, all blocks are equally wide. */
 static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t row, int64_t column)
 {
-    const tb_stream_operand *there = &run->operands[tb_place_of(run, role)];
     const int64_t place = role == TB_C && !run->whole_c ? column % (2 * run->tiling->block_n) : column;
-    return (char *)there->buffer.memory + tb_offset_there(run->product, run->tiling, role, row, place) *
-                                              (int64_t)tb_bytes_of(run->product->operands[role].element);
+    tb_matrix there = run->product->operands[role].matrix;
+    tb_place_there(run->product, run->tiling, role, run->operands[tb_place_of(run, role)].buffer.memory, row,
+                   place, &there);
+    return there.data;
 }
 
 /* What is returned at a time: some columns of a band, in the rows that the mask leaves. */

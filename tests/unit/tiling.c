@@ -75,19 +75,14 @@ static void place(const walk *walk, tb_role role, const tb_step *step, tb_produc
         operand->data = tb_is_in_place_of(product, role) ? part->c.data : there;
         operand->ld =
             tb_is_in_place_of(product, role) ? operand->ld : tb_pitched(operand->rows, operand->element);
-    } else if (walk->tiling->whole || role == TB_C) {
-        const int64_t blocks = walk->tiling->whole || walk->budget->passages[TB_C] == TB_NO_PASSAGE
-                                   ? columns.first
-                                   : columns.first % (2 * walk->tiling->block_n);
-        operand->ld = tb_ld_there(product, walk->tiling, role);
-        operand->data = there + tb_offset_there(product, walk->tiling, role, rows.first,
-                                                role == TB_C ? blocks : columns.first) *
-                                    (int64_t)tb_bytes_of(operand->element);
     } else {
-        operand->ld = tb_pitched(operand->rows, operand->element);
-        operand->data =
-            there + step->k.first / walk->tiling->slab_k *
-                        tb_slab_bytes(tb_larger(part->m, part->n), walk->tiling->slab_k, operand->element);
+        const bool folds =
+            role == TB_C && !walk->tiling->whole && walk->budget->passages[TB_C] != TB_NO_PASSAGE;
+        if (!walk->tiling->whole && role != TB_C)
+            there += step->k.first / walk->tiling->slab_k *
+                     tb_slab_bytes(tb_larger(part->m, part->n), walk->tiling->slab_k, operand->element);
+        tb_place_there(product, walk->tiling, role, there, rows.first,
+                       folds ? columns.first % (2 * walk->tiling->block_n) : columns.first, &operand->matrix);
     }
 }
 
