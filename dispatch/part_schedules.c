@@ -102,7 +102,8 @@ static void note(walk *walk, const tb_product *part)
 }
 
 /* How a product is cut is to depend on its sizes alone, and not on how its operands are aligned, unless kernels compute parts of one
- * size in other ways according to where in C they lie: parts of a triangle may have fewer tiles, and so share out more of k. */
+ * size in other ways according to where in C they lie: parts of a triangle may have fewer tiles, and so share out more of k. Those are
+ * taken as they lie in the program's memory, since what has been cut so is to be cut so again: a change of this changes bits. */
 static bool depends_on_place(const walk *walk)
 {
     return walk->made || (walk->product->mask != TB_FULL && walk->tiling->whole) ||
@@ -112,9 +113,8 @@ static bool depends_on_place(const walk *walk)
 static void take_step(walk *walk, const tb_step *step)
 {
     tb_product part = tb_subproduct(walk->product, step->rows, step->columns, step->k);
-    place(walk, TB_C, step, &part);
-    place(walk, TB_B, step, &part);
-    place(walk, TB_A, step, &part);
+    for (int i = 0; i < TB_ROLES && walk->made; i++)
+        place(walk, tb_bringing_order[i], step, &part);
     for (int64_t column = 0; column < part.n; column += step->swath_n) {
         tb_product swath = tb_swath_of(&part, walk->tiling, column, step->swath_n);
         if (!depends_on_place(walk)) {
@@ -153,7 +153,11 @@ static void take_all(walk *walk, const tb_product *product, const tb_tiling *til
 {
     const int64_t blocks = tb_ceil_div(product->m, tiling->block_m);
     walk->target = tb_target_of(walk->budget->chip);
-    for (int64_t block = 0; block < blocks && walk->budget->kernel->prepare; block++) {
+    if (!walk->made && product->in_place != TB_OUT_OF_PLACE) {
+        take_rows(walk, product, tiling);
+        return;
+    }
+    for (int64_t block = 0; block < blocks; block++) {
         tb_tiling own;
         const tb_product rows = tb_rows_of_tiling(product, tiling, block * tiling->block_m, &own);
         if (block == 0 || !is_like_others(walk, block, blocks, 0))

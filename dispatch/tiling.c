@@ -81,21 +81,15 @@ double tb_bytes_there(const tb_product *product, const tb_tiling *tiling, tb_rol
                : (double)tiling->ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element);
 }
 
-/* The triangle, and of C what is there at a time. */
-static double in_place_bytes(const tb_product *product, const tb_tiling *tiling)
-{
-    const tb_element element = tb_element_of(product);
-    const double triangle = matrix_bytes(product->k, product->k, element);
-    if (!tiling->whole)
-        return triangle + matrix_bytes(product->m, tiling->ring_c * tiling->block_n, element);
-    const int64_t rows = tb_smaller(tiling->block_m, product->m);
-    return triangle + matrix_bytes(tiling->band_m, tb_ceil_div(rows, tiling->band_m) * product->n, element);
-}
-
+/* In C's place, of the triangle and what is there of C at a time. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
 {
-    if (product->in_place != TB_OUT_OF_PLACE)
-        return in_place_bytes(product, tiling);
+    if (product->in_place != TB_OUT_OF_PLACE) {
+        tb_tiling own;
+        const tb_product rows = tb_rows_of_tiling(product, tiling, 0, &own);
+        return matrix_bytes(product->k, product->k, tb_element_of(product)) +
+               tb_bytes_there(&rows, &own, TB_C);
+    }
     const double b = tb_shares_operand(product, tiling) ? 0 : tb_bytes_there(product, tiling, TB_B);
     return tb_bytes_there(product, tiling, TB_A) + b + tb_bytes_there(product, tiling, TB_C);
 }

@@ -60,12 +60,6 @@ extern const tb_role tb_bringing_order[TB_ROLES];
 bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
                     tb_range *columns, tb_range *k);
 
-/* The columns of the step that are multiplied at a time, from so many on from the step's first. */
-static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
-{
-    return (tb_range){step->columns.first + column, tb_smaller(step->swath_n, step->columns.count - column)};
-}
-
 /* So many columns of what a step multiplies, wherever that lies; of a triangle that grows, without what lies beyond the mask and has not
  * come yet. */
 static inline tb_product tb_swath_of(const tb_product *part, const tb_tiling *tiling, int64_t column,
@@ -87,7 +81,7 @@ bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling);
 /* Whether the operand's bands of rows have places of their own on the device. */
 bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role role);
 
-/* Bytes of an operand's place on the device, or places, out of place. */
+/* Bytes of an operand's place on the device, or of its places in a ring. */
 double tb_bytes_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
 
 /* Where all of an operand has its place on the device, or, of C, at least two blocks: the distance between columns, in elements. */

@@ -211,7 +211,8 @@ double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, cons
         const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
         bring(&simulation, &step);
         for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
-            const tb_range columns = tb_swath_at(&step, column);
+            const tb_range columns = {step.columns.first + column,
+                                      tb_smaller(step.swath_n, step.columns.count - column)};
             multiply(&simulation, &step, columns.count, share_of(&simulation, step.rows, columns));
             if (step.completes)
                 give_back(&simulation, rows, columns.count,

@@ -110,9 +110,9 @@ static double parts_are_scheduled(const tb_budget *budget, const tb_product *pro
             }
         }
     }
-    CHECK(walk.on_the_fly == 0 || !all_are_kept || !budget->kernel->prepare,
-          "%s, %lld x %lld x %lld: %lld parts are not kept", budget->kernel->name, (long long)product->m,
-          (long long)product->n, (long long)product->k, (long long)walk.on_the_fly);
+    CHECK(walk.on_the_fly == 0 || !all_are_kept, "%s, %lld x %lld x %lld: %lld parts are not kept",
+          budget->kernel->name, (long long)product->m, (long long)product->n, (long long)product->k,
+          (long long)walk.on_the_fly);
     return walk.volume;
 }
 
