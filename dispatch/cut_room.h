@@ -4,10 +4,10 @@
 
 #include "dispatch/tiling.h"
 
-/* Everything has its place on the device; false when there is no room for it (cut_whole.c). */
+/* Cuts a product of which everything has its place on the device; false when there is no room for it (cut_whole.c). */
 bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
-/* Of what happens in C's place; false when nothing fits (cut_in_place.c). */
+/* Cuts a product or solve in C's place; false when nothing fits (cut_in_place.c). */
 bool tb_cut_in_place(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
 /* Of the steps of k in a slab, but for the last one. */
