@@ -8,6 +8,7 @@
  */
 #include "bench/measure.h"
 #include "bench/timing.h"
+#include "dispatch/schedule.h"
 #include "kernels/crt/schedule_crt.h"
 
 #include <stdio.h>
@@ -98,9 +99,9 @@ static void measure(const bench_gpu *gpu, int64_t n, bool transpose_a, const cha
     bench_product product;
     bench_draw(bench_find_numbers(numbers));
     bench_allocate(gpu, bench_find_routine("dgemm"), n, n, n, transpose_a, false, 1, &product);
-    const tb_schedule schedule = tb_device.prepare(gpu->stream, row, &product.first);
+    const tb_schedule schedule = tb_make_schedule(row, &product.first, tb_target_of(&gpu->chip));
     const tb_crt_deal *deal = TB_DEAL(&schedule, tb_crt_deal);
-    const tb_schedule native = tb_device.prepare(gpu->stream, deal->native, &product.first);
+    const tb_schedule native = tb_make_schedule(deal->native, &product.first, tb_target_of(&gpu->chip));
     void *workspace;
     BENCH_CUDA(cudaMalloc(&workspace, schedule.workspace + native.workspace));
     tb_kernel some = *row;

@@ -1,5 +1,6 @@
 /* Forecasts in seconds, from the product and the machine alone. */
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 
 #include "kernels/launch.h"
 #include "words/folded.h"
@@ -261,7 +262,7 @@ static double seconds_of(const tb_kernel *kernel, const tb_product *product, con
                          const tb_chip *chip)
 {
     const double arithmetic =
-        kernel->prepare ? schedule->clocks / chip->clock : tile_seconds(kernel, product, chip);
+        tb_has_forecast(kernel) ? schedule->clocks / chip->clock : tile_seconds(kernel, product, chip);
     const double traffic =
         (double)tb_members_of(product) * (bytes(&product->a) + bytes(&product->b) + bytes(&product->c));
     const double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
@@ -270,7 +271,7 @@ static double seconds_of(const tb_kernel *kernel, const tb_product *product, con
 
 tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    const tb_schedule schedule = tb_prepare(kernel, product, tb_target_of(chip));
+    const tb_schedule schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
     return (tb_kernel_times){.all = seconds_of(kernel, product, &schedule, chip),
                              .of_a = schedule.clocks_of_a / chip->clock,
                              .at_risk = schedule.clocks_at_risk / chip->clock};
@@ -326,7 +327,7 @@ double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, c
     const tb_product *multiplied = reads_as_given(kernel, product)     ? product
                                    : kernel->reads == TB_READS_COMPLEX ? &term
                                                                        : &lowered;
-    const tb_schedule schedule = tb_prepare(kernel, multiplied, tb_target_of(chip));
+    const tb_schedule schedule = tb_make_schedule(kernel, multiplied, tb_target_of(chip));
     return seconds_as_prepared(kernel, product, &schedule, chip);
 }
 

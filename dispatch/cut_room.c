@@ -2,6 +2,7 @@
 #include "dispatch/cut_room.h"
 
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 #include "words/integers.h"
 
 /* Multiply-adds of a swath: 60 to 160 microseconds on an H200. */
@@ -32,7 +33,7 @@ static double workspace_by_steps(const tb_budget *budget, const tb_product *prod
             if (tb_is_masked_out(&part))
                 continue;
             const double bytes =
-                (double)tb_prepare(budget->kernel, &part, tb_target_of(budget->chip)).workspace;
+                (double)tb_make_schedule(budget->kernel, &part, tb_target_of(budget->chip)).workspace;
             most = bytes > most ? bytes : most;
         }
     }
@@ -43,7 +44,7 @@ static double workspace_by_steps(const tb_budget *budget, const tb_product *prod
  * more, where they are shared out. */
 static double workspace_bytes(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling)
 {
-    if (!budget->kernel->prepare)
+    if (!tb_has_forecast(budget->kernel))
         return 0;
     tb_tiling complete = *tiling;
     if (tb_depends_on_place(product, tiling))
@@ -56,7 +57,8 @@ static double workspace_bytes(const tb_budget *budget, const tb_product *product
     for (int i = 0; i < count; i++) {
         tb_product part = tb_nominal_subproduct(product, sizes[i].rows, sizes[i].columns, sizes[i].k);
         part.beta = sizes[i].beta;
-        const double bytes = (double)tb_prepare(budget->kernel, &part, tb_target_of(budget->chip)).workspace;
+        const double bytes =
+            (double)tb_make_schedule(budget->kernel, &part, tb_target_of(budget->chip)).workspace;
         most = bytes > most ? bytes : most;
     }
     return most;

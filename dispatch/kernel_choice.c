@@ -1,6 +1,7 @@
 /* Which kernel serves a product: every catalog row that can is a candidate, the cheapest wins. */
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
 #include "words/lowered.h"
 #include "words/integers.h"
@@ -200,29 +201,31 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
             product->k > 0 && (product->expanded[role].from > 0 ||
                                (in_place(product, plan, role) && !tb_kernel_takes(kernel, product, role)));
     if (plan->route == TB_ROUTE_RESIDENT)
-        plan->schedule = tb_prepare(kernel, product, tb_target_of(chip));
+        plan->schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
     return true;
 }
 
-const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy)
+bool tb_choose_without_memory(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
-    const tb_kernel *best = NULL;
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
     double best_seconds = 0;
-    for (size_t row = 0; row < tb_catalog_size; row++) {
+    plan->kernel = NULL;
+    for (size_t row = 0; chip && row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
         const bool takes = product->k == 0 ||
                            (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B));
         /* Without any memory nobody can clear the imaginary parts of a Hermitian C's diagonal afterwards. */
         const bool finishes = kernel->reads != TB_READS_COMPLEX || product->c.structure != TB_HERMITIAN;
-        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > accuracy || !takes ||
-            !finishes || !tb_kernel_serves(kernel, product, chip, false) ||
-            tb_prepare(kernel, product, tb_target_of(chip)).workspace > 0)
+        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > facts->accuracy ||
+            !takes || !finishes || !tb_kernel_serves(kernel, product, chip, false))
             continue;
+        const tb_schedule schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
         const double seconds = tb_kernel_seconds(kernel, product, chip);
-        if (!best || seconds < best_seconds) {
-            best = kernel;
-            best_seconds = seconds;
-        }
+        if (schedule.workspace > 0 || (plan->kernel && seconds >= best_seconds))
+            continue;
+        plan->kernel = kernel;
+        plan->schedule = schedule;
+        best_seconds = seconds;
     }
-    return best;
+    return plan->kernel != NULL;
 }

@@ -174,6 +174,15 @@ typedef struct tb_plan {
 
 tb_plan tb_decide(const tb_product *product, const tb_facts *facts);
 
+/* What a resident plan has to do without, as there is no memory for it. */
+typedef enum tb_shortage {
+    TB_NO_ROOM_TO_FOLD, /* terms are added one after the other, by kernels that may do with less */
+    TB_NO_MEMORY,       /* a term by itself, by a kernel that needs no memory beside the operands */
+} tb_shortage;
+
+/* The plan for that; on the host route where there is none. */
+tb_plan tb_decide_again(const tb_product *product, const tb_facts *facts, tb_shortage shortage);
+
 /* The plan that leaves the call to the host. */
 tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
 
@@ -253,9 +262,6 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                                 int architecture);
 
-/* The fastest kernel that needs no memory beside the operands; NULL when none can serve. */
-const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy);
-
 /* The chip as kernels' forecasts see it. */
 tb_target tb_target_of(const tb_chip *chip);
 
@@ -265,6 +271,9 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device);
 /* Fills the plan's kernel and pads for its route and place: the forced kernel if there is one and
  * as_forced says to heed it, else the cheapest. False when it, or none, can serve. */
 bool tb_choose_kernel(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
+
+/* Likewise, the fastest of those that need no memory beside the operands. */
+bool tb_choose_without_memory(const tb_product *product, const tb_facts *facts, tb_plan *plan);
 
 /* Fills the plan's regions and device_seconds. Whole operands in host memory are shared by the devices that make
  * the product fastest; the plan's start says when devices that are not open yet would help. Its kernel has been

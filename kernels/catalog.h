@@ -11,4 +11,7 @@ extern const size_t tb_catalog_size;
 /* NULL when no row has that name. */
 const tb_kernel *tb_find_kernel(const char *name);
 
+/* The one for plain products that every device runs, however small. */
+const tb_kernel *tb_any_row(tb_element element);
+
 #endif

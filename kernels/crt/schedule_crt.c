@@ -3,7 +3,6 @@
  */
 #include "kernels/crt/schedule_crt.h"
 
-#include "kernels/catalog.h"
 #include "kernels/forecast.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/launch.h"
@@ -110,12 +109,13 @@ bool tb_crt_is_in_range(const tb_product *product)
 }
 
 /* Chooses among kernels that can be told not to run (tb_launcher.unless) and are for large products, which alone are for integers. */
-static const tb_kernel *choose_native(const tb_product *product, tb_target target)
+static const tb_kernel *choose_native(const tb_kernel *others, const tb_product *product, tb_target target)
 {
-    const tb_kernel *best = NULL;
+    const tb_kernel *best = NULL, *naive = NULL;
     double least = 0;
-    for (size_t row = 0; row < tb_catalog_size; row++) {
-        const tb_kernel *kernel = &tb_catalog[row];
+    for (const tb_kernel *kernel = others; kernel->name; kernel++) {
+        if (kernel->launch == tb_launch_tiles && kernel->element == TB_FP64)
+            naive = kernel;
         if (kernel->launch != tb_launch_dgemm_mma || kernel->tile_m * kernel->tile_n < NATIVE_TILE ||
             !tb_kernel_runs_on(kernel, target.architecture))
             continue;
@@ -125,7 +125,7 @@ static const tb_kernel *choose_native(const tb_product *product, tb_target targe
             least = clocks;
         }
     }
-    return best ? best : tb_find_kernel("dgemm_naive");
+    return best ? best : naive;
 }
 
 static double bytes_clocks(double bytes, double share, tb_target target)
@@ -223,10 +223,11 @@ static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_sched
         schedule->clocks_at_risk = fmax(0, of_native - usual);
 }
 
-static void prepare(const tb_crt_family *family, const tb_product *product, tb_target target,
-                    tb_schedule *schedule)
+static void prepare(const tb_crt_family *family, const tb_kernel *kernel, const tb_product *product,
+                    tb_target target, tb_schedule *schedule)
 {
-    tb_crt_deal own = {.native = choose_native(product, target), .survey_k = survey_k_of(product, target)};
+    tb_crt_deal own = {.native = choose_native(kernel->others, product, target),
+                       .survey_k = survey_k_of(product, target)};
     const tb_schedule native = tb_prepare(own.native, product, target);
     const costs costs = costs_of(family, product, target);
     own.moduli_most = most_moduli(&costs, own.native->prepare ? native.clocks : HUGE_VAL);
@@ -251,8 +252,7 @@ static void prepare(const tb_crt_family *family, const tb_product *product, tb_t
     void family##_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,              \
                           tb_schedule *schedule)                                                             \
     {                                                                                                        \
-        (void)kernel;                                                                                        \
-        prepare(&family, product, target, schedule);                                                         \
+        prepare(&family, kernel, product, target, schedule);                                                 \
     }
 CALLBACK(tb_crt_sm90)
 CALLBACK(tb_crt_sm80)

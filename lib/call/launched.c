@@ -1,7 +1,9 @@
 #include "lib/call/launched.h"
 
-#include "lib/device/copies.h"
+#include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
+#include "lib/device/copies.h"
+#include "lib/machine/machine.h"
 #include "words/integers.h"
 #include "words/lowered.h"
 
@@ -55,14 +57,14 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-tb_schedule tb_schedule_of(tb_stream *stream, const tb_product *product, const tb_plan *plan, bool planned)
+tb_schedule tb_schedule_of(const tb_product *product, const tb_plan *plan, bool planned)
 {
-    return planned ? plan->schedule : tb_device.prepare(stream, plan->kernel, product);
+    return planned ? plan->schedule
+                   : tb_make_schedule(plan->kernel, product, tb_machine_target(plan->place.device));
 }
 
 /* What steps of k of a term need. */
-static void add_needs(tb_stream *stream, const tb_product *given, tb_range k, const tb_plan *plan, int term,
-                      tb_room *room)
+static void add_needs(const tb_product *given, tb_range k, const tb_plan *plan, int term, tb_room *room)
 {
     const tb_product part = tb_steps_of(given, k);
     const tb_launched launched = tb_launched_for(&part, plan, term, (tb_buffer[TB_B + 1]){{0}});
@@ -74,12 +76,11 @@ static void add_needs(tb_stream *stream, const tb_product *given, tb_range k, co
                 larger(room->written_out[role], tb_pitch(&there->matrix) * (size_t)there->columns *
                                                     (size_t)tb_expanded_count(&part, role));
     }
-    room->workspace =
-        larger(room->workspace, tb_schedule_of(stream, &launched.product, plan, planned).workspace);
+    room->workspace = larger(room->workspace, tb_schedule_of(&launched.product, plan, planned).workspace);
 }
 
 /* The first chunk has the caller's beta, the last may be shorter, and kernels plan by both. */
-tb_room tb_room_for_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan, int64_t chunk)
+tb_room tb_room_for_chunks(const tb_product *product, const tb_plan *plan, int64_t chunk)
 {
     const int64_t last = chunk > 0 ? (product->k - 1) / chunk * chunk : 0;
     const int64_t firsts[] = {0, tb_smaller(chunk, last), last};
@@ -89,8 +90,8 @@ tb_room tb_room_for_chunks(tb_stream *stream, const tb_product *product, const t
         const tb_product given = launches > 1 ? tb_term_of(product, term) : *product;
         for (int i = 0; i < 3; i++)
             if (i == 0 || firsts[i] > firsts[i - 1])
-                add_needs(stream, &given, (tb_range){firsts[i], tb_smaller(product->k - firsts[i], chunk)},
-                          plan, term, &room);
+                add_needs(&given, (tb_range){firsts[i], tb_smaller(product->k - firsts[i], chunk)}, plan,
+                          term, &room);
     }
     return room;
 }

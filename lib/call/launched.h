@@ -39,10 +39,10 @@ tb_launched tb_launched_for(const tb_product *given, const tb_plan *plan, int te
 /* Enqueues the copies and expansions. */
 tb_status tb_write_out(tb_stream *stream, const tb_product *given, const tb_launched *launched);
 
-/* Of all steps of k of the first term the plan's (planned), of others one that is prepared for them. */
-tb_schedule tb_schedule_of(tb_stream *stream, const tb_product *product, const tb_plan *plan, bool planned);
+/* Of all steps of k of the first term the plan's (planned), of others one that is made for them. */
+tb_schedule tb_schedule_of(const tb_product *product, const tb_plan *plan, bool planned);
 
 /* What all terms of the product need in turn, so many steps of k at a time. */
-tb_room tb_room_for_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan, int64_t chunk);
+tb_room tb_room_for_chunks(const tb_product *product, const tb_plan *plan, int64_t chunk);
 
 #endif

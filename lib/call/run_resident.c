@@ -90,15 +90,14 @@ static bool needs_tables(const tb_product *product)
 
 static tb_status enqueue_terms_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
-    const tb_machine machine = tb_machine_facts();
-    const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
+    tb_facts facts = {.machine = tb_machine_facts(), .accuracy = tb_wanted_accuracy()};
+    memcpy(facts.places, plan->places, sizeof facts.places);
     for (int term = 0; term < tb_terms_of(product); term++) {
         const tb_product one = tb_term_of(product, term);
-        const tb_kernel *kernel = chip ? tb_frugal_kernel(&one, chip, tb_wanted_accuracy()) : NULL;
-        if (!kernel)
+        const tb_plan frugal = tb_decide_again(&one, &facts, TB_NO_MEMORY);
+        if (frugal.route != TB_ROUTE_RESIDENT)
             return TB_UNSUPPORTED;
-        const tb_schedule schedule = tb_device.prepare(stream, kernel, &one);
-        TB_TRY(tb_device.launch(stream, kernel, &one, &schedule, NULL));
+        TB_TRY(tb_device.launch(stream, frugal.kernel, &one, &frugal.schedule, NULL));
     }
     return TB_OK;
 }
@@ -149,12 +148,12 @@ static tb_status take_all(const tb_room *room, int device, held *held)
 }
 
 /* For as much of k as there is memory for: all of it, or a half, a quarter and so on. All terms have it in turn. */
-static tb_status take_room(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
+static tb_status take_room(const tb_product *product, const tb_plan *plan, held *held)
 {
     const size_t others = held->bytes;
     size_t before = SIZE_MAX;
     for (held->chunk = product->k;; held->chunk = tb_round_up(held->chunk / 2, CHUNK_STEP)) {
-        const tb_room room = tb_room_for_chunks(stream, product, plan, held->chunk);
+        const tb_room room = tb_room_for_chunks(product, plan, held->chunk);
         const size_t bytes = room.written_out[TB_A] + room.written_out[TB_B] + room.workspace;
         if (bytes >= before) /* it does not depend on k */
             return TB_OUT_OF_MEMORY;
@@ -182,7 +181,7 @@ static tb_status launch(tb_stream *stream, const tb_product *part, const tb_plan
 {
     const tb_launched launched = tb_launched_for(part, plan, term, held->written_out);
     TB_TRY(tb_write_out(stream, part, &launched));
-    const tb_schedule schedule = tb_schedule_of(stream, &launched.product, plan, planned);
+    const tb_schedule schedule = tb_schedule_of(&launched.product, plan, planned);
     return tb_device.launch(stream, plan->kernel, &launched.product, &schedule, held->workspace.memory);
 }
 
@@ -213,7 +212,7 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
 {
     const int launches = tb_launches_of(&product, plan);
     TB_TRY(send_tables(stream, &product, plan->place.device, held));
-    TB_TRY(take_room(stream, &product, plan, held));
+    TB_TRY(take_room(&product, plan, held));
     for (int term = 0; term < launches; term++) {
         const tb_product one = launches > 1 ? tb_term_of(&product, term) : product;
         TB_TRY(launch_in_chunks(stream, &one, plan, term, held));
@@ -332,21 +331,14 @@ static void restore_c(const tb_product *product, const held *held)
 
 /* ---- The call --------------------------------------------------------------------------------------------- */
 
-/* What would have been decided if nothing were folded. */
-static tb_plan plan_by_terms(const tb_product *product, const tb_plan *plan)
-{
-    tb_facts facts = {0};
-    memcpy(facts.places, plan->places, sizeof facts.places);
-    tb_gather_facts(product, &facts);
-    facts.bytes_most = 1;
-    return tb_decide(product, &facts);
-}
-
 /* Where there is no memory for what is to be folded: the kernels that add one term after the other may do with less, and those that need
  * none at all take a hundred times as long where numbers are complex. */
 static tb_status run_by_terms(const tb_product *product, const tb_plan *plan, held *held)
 {
-    const tb_plan by_terms = plan_by_terms(product, plan);
+    tb_facts facts = {0};
+    memcpy(facts.places, plan->places, sizeof facts.places);
+    tb_gather_facts(product, &facts);
+    const tb_plan by_terms = tb_decide_again(product, &facts, TB_NO_ROOM_TO_FOLD);
     if (by_terms.route != TB_ROUTE_RESIDENT)
         return TB_OUT_OF_MEMORY;
     const tb_status status = run(product, &by_terms, false, held);

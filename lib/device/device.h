@@ -116,10 +116,8 @@ typedef struct tb_device_operations {
     tb_status (*expand)(tb_stream *stream, const tb_expansion *expansion);
     /* Adds a square matrix and its transpose to C; none of them overlap. */
     tb_status (*fold)(tb_stream *stream, const tb_folding *folding);
-    /* How the kernel would compute the product on this stream's device: what launch is then given. */
-    tb_schedule (*prepare)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product);
-    /* The product's operands are reachable by the device, and of the kernel's element; workspace holds as
-     * many bytes as the schedule asks for. */
+    /* The product's operands are reachable by the device, and of the kernel's element; the schedule was made for them and the device
+     * (dispatch/schedule.h), and workspace holds as many bytes as it asks for. */
     tb_status (*launch)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
                         const tb_schedule *schedule, void *workspace);
     /* The same right after a launch of the same kernel with the same workspace and A, whose elements have not

@@ -8,6 +8,7 @@
 #include "lib/device/built_for.h"
 #include "lib/device/code.h"
 #include "lib/user/log.h"
+#include "sequences/sequence.h"
 
 #include <string.h>
 
@@ -306,7 +307,7 @@ static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const t
                              const tb_schedule *schedule, void *workspace)
 {
     const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    TB_IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
+    TB_IN_CONTEXT(stream->context, tb_launch_row(&launcher.interface, kernel, product, schedule, workspace));
     return TB_OK;
 }
 
@@ -315,13 +316,8 @@ static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, c
 {
     tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
     launcher.interface.same_a = true;
-    TB_IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
+    TB_IN_CONTEXT(stream->context, tb_launch_row(&launcher.interface, kernel, product, schedule, workspace));
     return TB_OK;
-}
-
-static tb_schedule cuda_prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
-{
-    return tb_prepare(kernel, product, devices[stream->device].target);
 }
 
 const tb_device_operations tb_device = {
@@ -356,5 +352,4 @@ const tb_device_operations tb_device = {
     .fold = cuda_fold,
     .launch = cuda_launch,
     .launch_again = cuda_launch_again,
-    .prepare = cuda_prepare,
 };

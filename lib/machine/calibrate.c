@@ -1,5 +1,6 @@
 #include "lib/machine/calibrate.h"
 
+#include "dispatch/schedule.h"
 #include "kernels/launch.h"
 #include "lib/process/clock.h"
 #include "lib/device/memory.h"
@@ -80,10 +81,10 @@ static tb_product one_round(const tb_chip *chip, const tb_kernel *kernel)
     return tb_gemm(TB_SGEMM, false, false, m, n, WORK_K, 1, NULL, m, NULL, WORK_K, 0, NULL, m);
 }
 
-static tb_status time_launches(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                               void *workspace, double *seconds)
+static tb_status time_launches(tb_stream *stream, const tb_chip *chip, const tb_kernel *kernel,
+                               const tb_product *product, void *workspace, double *seconds)
 {
-    const tb_schedule schedule = tb_device.prepare(stream, kernel, product);
+    const tb_schedule schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
     for (int repetition = 0; repetition < REPETITIONS; repetition++) {
         double start = tb_seconds();
         for (int i = 0; i < IN_A_ROW; i++)
@@ -105,7 +106,7 @@ static tb_status measure_kernel(tb_stream *stream, tb_chip *chip, const tb_kerne
     product.b.data = (char *)memory + tb_matrix_bytes(&product.a.matrix);
     product.c.data = (char *)product.b.data + tb_matrix_bytes(&product.b.matrix);
     double seconds = 0;
-    TB_TRY(time_launches(stream, kernel, &product, workspace, &seconds));
+    TB_TRY(time_launches(stream, chip, kernel, &product, workspace, &seconds));
     double ratio = tb_kernel_seconds(kernel, &product, chip) / seconds;
     if (ratio < CREDIBLE && ratio > 1 / CREDIBLE)
         chip->clock *= ratio;
@@ -134,7 +135,7 @@ static void measure(tb_stream *stream, tb_chip *chip)
     if (kernel) {
         tb_product product = one_round(chip, kernel);
         operands = tb_product_bytes(&product);
-        workspace = tb_device.prepare(stream, kernel, &product).workspace;
+        workspace = tb_make_schedule(kernel, &product, tb_target_of(chip)).workspace;
     }
     void *memory;
     operands = operands > tb_slot_bytes() ? operands : tb_slot_bytes();

@@ -153,6 +153,13 @@ const tb_device_description *tb_machine_device(int device)
     return ready && device < device_count ? &descriptions[device] : NULL;
 }
 
+tb_target tb_machine_target(int device)
+{
+    const tb_machine machine = {.chips = atomic_load_explicit(&chips, memory_order_acquire),
+                                .chip_count = device_count};
+    return tb_target_of(tb_find_chip(&machine, device));
+}
+
 int tb_machine_device_count(void)
 {
     return atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY ? device_count : 0;

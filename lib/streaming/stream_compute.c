@@ -1,6 +1,8 @@
 /* Computing what has been brought: the kernel's workspace, and its launches. */
 #include "lib/streaming/stream_compute.h"
 
+#include "dispatch/schedule.h"
+#include "lib/machine/machine.h"
 #include "lib/streaming/stream_return.h"
 #include "words/integers.h"
 
@@ -40,9 +42,9 @@ static tb_product part_like(const tb_stream_run *run, const tb_launch_size *size
     return part;
 }
 
-static size_t workspace_for(const tb_stream_run *run, const tb_product *part)
+static tb_schedule schedule_of(const tb_stream_run *run, const tb_product *part)
 {
-    return tb_device.prepare(run->pipeline->compute, run->kernel, part).workspace;
+    return tb_make_schedule(run->kernel, part, tb_machine_target(run->pipeline->device));
 }
 
 static size_t workspace_by_steps(const tb_stream_run *run)
@@ -56,7 +58,7 @@ static size_t workspace_by_steps(const tb_stream_run *run)
             tb_product part = tb_step_part(&step, product, run->tiling, tb_swath_at(&step, column));
             place_like(run, TB_A, &part);
             place_like(run, TB_B, &part);
-            const size_t bytes = tb_is_masked_out(&part) ? 0 : workspace_for(run, &part);
+            const size_t bytes = tb_is_masked_out(&part) ? 0 : schedule_of(run, &part).workspace;
             most = bytes > most ? bytes : most;
         }
     }
@@ -70,7 +72,7 @@ static size_t workspace_by_sizes(const tb_stream_run *run)
     size_t most = 0;
     for (int i = 0; i < count; i++) {
         const tb_product part = part_like(run, &sizes[i]);
-        const size_t bytes = workspace_for(run, &part);
+        const size_t bytes = schedule_of(run, &part).workspace;
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -88,7 +90,7 @@ static tb_status multiply(tb_stream_run *run, const tb_product *part)
     tb_pipeline *pipeline = run->pipeline;
     if (tb_is_masked_out(part))
         return TB_OK;
-    const tb_schedule schedule = tb_device.prepare(pipeline->compute, run->kernel, part);
+    const tb_schedule schedule = schedule_of(run, part);
     TB_TRY(need_workspace(run, schedule.workspace));
     const tb_product *last = &run->multiplied;
     const bool same_a =

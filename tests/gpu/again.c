@@ -98,7 +98,7 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
         s.b[i] = is_a ? s.a : on_device(&p->b);
         s.c[i] = on_device(&p->c);
         s.launched[i] = product_on_device(p, s.a, s.b[i], s.c[i]);
-        s.schedules[i] = tb_device.prepare(stream, kernel, &s.launched[i]);
+        s.schedules[i] = tb_make_schedule(kernel, &s.launched[i], target_of_device(0));
         const size_t needed = s.schedules[i].workspace;
         bytes = needed > bytes ? needed : bytes;
     }

@@ -214,7 +214,7 @@ typedef struct device {
 
 static void launch(const device *device, const test *t)
 {
-    const tb_schedule schedule = tb_device.prepare(device->stream, t->kernel, &t->given);
+    const tb_schedule schedule = tb_make_schedule(t->kernel, &t->given, target_of_device(0));
     CHECK(schedule.workspace <= ROOM, "%zu bytes of workspace", schedule.workspace);
     const tb_status status = (t->keeps_a ? tb_device.launch_again : tb_device.launch)(
         device->stream, t->kernel, &t->given, &schedule, device->workspace);
@@ -252,7 +252,7 @@ static bool is_for_integers(const device *device, const test *t)
                                 .load = note_nothing,
                                 .launch = note_launch,
                                 .launch_clusters = note_clusters};
-    const tb_schedule schedule = tb_device.prepare(device->stream, t->kernel, &t->given);
+    const tb_schedule schedule = tb_make_schedule(t->kernel, &t->given, target_of_device(0));
     moduli_most = 0;
     CHECK(t->kernel->launch(&noting, t->kernel, &t->given, &schedule, device->workspace) == TB_OK,
           "%s: not launched", t->kernel->name);

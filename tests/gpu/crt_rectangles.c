@@ -94,7 +94,7 @@ static void check_mask(tb_stream *stream, const tb_kernel *kernel, tb_product p,
     memset(c, 0xff, bytes);
     p.c.data = arena_allocate(TB_MEMORY_DEVICE, bytes);
     arena_copy(p.c.data, c, bytes);
-    const tb_schedule schedule = tb_device.prepare(stream, kernel, &p);
+    const tb_schedule schedule = tb_make_schedule(kernel, &p, target_of_device(0));
     CHECK(schedule.workspace <= room, "%zu bytes of workspace", schedule.workspace);
     const tb_status status = tb_device.launch(stream, kernel, &p, &schedule, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", kernel->name);
@@ -116,7 +116,7 @@ static void check_shape(tb_stream *stream, const tb_kernel *kernel, int64_t m, i
     const size_t operands = (size_t)(m + n) * (K + 1) * sizeof(double);
     tb_product p = tb_gemm(TB_DGEMM, false, true, m, n, K, 1, NULL, m, NULL, n, 0, NULL, m + 1);
     /* What a mask leaves may be cut otherwise. */
-    const size_t room = tb_device.prepare(stream, kernel, &p).workspace * 2;
+    const size_t room = tb_make_schedule(kernel, &p, target_of_device(0)).workspace * 2;
     if (arena_free_bytes() < operands + room + ((size_t)2 << 30)) {
         printf("left out: %s, %lld x %lld, for want of memory\n", kernel->name, (long long)m, (long long)n);
         return;

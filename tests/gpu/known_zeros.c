@@ -43,7 +43,7 @@ static tb_product with_zeros(tb_product product, const known *known)
 
 static void launch(tb_stream *stream, const tb_kernel *row, const tb_product *given, void *workspace)
 {
-    const tb_schedule schedule = tb_device.prepare(stream, row, given);
+    const tb_schedule schedule = tb_make_schedule(row, given, target_of_device(0));
     CHECK(tb_device.launch(stream, row, given, &schedule, workspace) == TB_OK, "%s: not launched", row->name);
 }
 
@@ -118,7 +118,7 @@ static matrix compute(tb_stream *stream, const tb_kernel *row, const product *p,
 {
     void *a = on_device(&p->a), *b = on_device(&p->b), *c = on_device(&p->c);
     const tb_product given = with_zeros(product_on_device(p, a, b, c), known);
-    const size_t bytes = tb_device.prepare(stream, row, &given).workspace;
+    const size_t bytes = tb_make_schedule(row, &given, target_of_device(0)).workspace;
     void *workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
     matrix after = matrix_clone(&p->c);
     launch(stream, row, &given, workspace);

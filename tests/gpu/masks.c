@@ -95,7 +95,7 @@ static tb_product product_of(const product *p, void *a, void *b, void *c)
 
 static void launch(tb_stream *stream, const tb_kernel *row, const tb_product *given)
 {
-    const tb_schedule schedule = tb_device.prepare(stream, row, given);
+    const tb_schedule schedule = tb_make_schedule(row, given, target_of_device(0));
     void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
     const tb_status status = tb_device.launch(stream, row, given, &schedule, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);

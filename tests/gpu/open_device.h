@@ -6,6 +6,7 @@
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/oracle.h"
+#include "tests/target.h"
 
 /* Ends the process, as skipped where there is no device, as failed where there is one that does not come up. */
 static inline tb_stream *open_device(tb_device_description *description)

@@ -1,5 +1,7 @@
 #include "tests/gpu/sampled_product.h"
 
+#include "tests/target.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -253,7 +255,7 @@ static void fetch_product(sampled_device *d, const tb_product *product)
 void sampled_multiply_product(sampled_device *d, const tb_kernel *kernel, const tb_product *product)
 {
     void *workspace = NULL;
-    const tb_schedule schedule = tb_device.prepare(d->stream, kernel, product);
+    const tb_schedule schedule = tb_make_schedule(kernel, product, target_of_device(0));
     if (schedule.workspace > 0)
         MUST_TB(tb_device.allocate(0, schedule.workspace, &workspace));
     MUST_TB(tb_device.launch(d->stream, kernel, product, &schedule, workspace));

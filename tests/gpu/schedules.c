@@ -128,7 +128,7 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
     tb_product launched = product_on_device(p, a, b, c);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         tb_spread(&launched, role, members, strides[role], NULL);
-    const tb_schedule schedule = tb_device.prepare(stream, row, &launched);
+    const tb_schedule schedule = tb_make_schedule(row, &launched, target_of_device(0));
     void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
     tb_status status = tb_device.launch(stream, row, &launched, &schedule, workspace);
     CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);

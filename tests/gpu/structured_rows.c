@@ -184,7 +184,7 @@ static void check_product(tb_stream *stream, const tb_kernel *row, void *const *
     drawn a, b, c;
     char text[320];
     const tb_product given = draw_product(row, draw_k(random), &a, &b, &c, room, random);
-    const tb_schedule schedule = tb_device.prepare(stream, row, &given);
+    const tb_schedule schedule = tb_make_schedule(row, &given, target_of_device(0));
     const tb_status status = tb_device.launch(stream, row, &given, &schedule, NULL);
     drawn after = c;
     after.block = malloc(c.bytes);

@@ -96,7 +96,7 @@ static inline int visit_rows(int argc, char **argv, visit_row *visit)
 /* A schedule, and room in the setting for the workspace that it takes. */
 static inline tb_schedule prepare(setting *setting, const tb_kernel *row, const tb_product *product)
 {
-    const tb_schedule schedule = tb_device.prepare(setting->stream, row, product);
+    const tb_schedule schedule = tb_make_schedule(row, product, target_of_device(0));
     if (schedule.workspace > setting->workspace_bytes) {
         if (setting->workspace)
             arena_release(TB_MEMORY_DEVICE, setting->workspace);

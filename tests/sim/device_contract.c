@@ -4,6 +4,7 @@
 #include "lib/device/device.h"
 #include "tests/check.h"
 #include "tests/oracle.h"
+#include "tests/target.h"
 
 #include <string.h>
 
@@ -249,7 +250,7 @@ static void kernels_multiply_or_refuse(void)
     for (size_t row = 0; row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
         const tb_product product = product_of_ones(kernel, memory);
-        const tb_schedule schedule = tb_device.prepare(stream, kernel, &product);
+        const tb_schedule schedule = tb_make_schedule(kernel, &product, target_of_device(0));
         const size_t bytes = schedule.workspace;
         void *workspace = NULL;
         if (bytes > 0)

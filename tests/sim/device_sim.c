@@ -1,6 +1,7 @@
 /* The table of operations of the simulated device: what each checks before it acts. device_sim.h says how it
  * is steered.
  */
+#include "dispatch/schedule.h"
 #include "kernels/launch.h"
 #include "tests/clusters_h200.h"
 #include "tests/sim/sim.h"
@@ -182,14 +183,13 @@ static tb_status copy(tb_stream *stream, const tb_copy *copy)
     return TB_OK;
 }
 
-static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
+static size_t workspace_of(const tb_kernel *kernel, const tb_product *product)
 {
-    (void)stream;
     tb_target target = {.architecture = sim_get_settings()->architecture,
                         .multiprocessors = sim_get_settings()->multiprocessors,
                         .clusters = clusters(0)};
     target.memory_bytes_a_clock = tb_memory_bytes_a_clock(target, 1e3 * CLOCK_KHZ, MEMORY_RATE);
-    return tb_prepare(kernel, product, target);
+    return tb_make_schedule(kernel, product, target).workspace;
 }
 
 static void reach_operand(tb_matrix *operand, int device, const char *what)
@@ -306,7 +306,7 @@ static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_
     if (!tb_is_batch(p))
         sim_reach_product(&inside, device);
     const size_t bytes = schedule->workspace;
-    if (bytes < prepare(stream, kernel, p).workspace)
+    if (bytes < workspace_of(kernel, p))
         sim_abort("launched with the schedule of another product");
     if (bytes > 0)
         memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
@@ -366,7 +366,6 @@ const tb_device_operations sim_operations_inside = {
     .fold = fold,
     .launch = launch,
     .launch_again = launch_again,
-    .prepare = prepare,
 };
 
 void *sim_allocate(tb_memory memory, int device, size_t bytes)

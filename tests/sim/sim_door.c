@@ -118,11 +118,6 @@ static bool reaches(int device, int other)
     return reached;
 }
 
-static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
-{
-    return sim_operations_inside.prepare(stream, kernel, product);
-}
-
 const tb_device_operations tb_device = {
     .name = "simulated",
     .thread_names = SIM_THREAD_NAME,
@@ -154,5 +149,4 @@ const tb_device_operations tb_device = {
     .fold = fold,
     .launch = launch,
     .launch_again = launch_again,
-    .prepare = prepare,
 };

@@ -65,9 +65,11 @@ static void kernels_serve_their_own_element(void)
             CHECK(tb_catalog[i].element == element ||
                       !tb_kernel_serves(&tb_catalog[i], &product, &h200s[0], true),
                   "%s serves %s", tb_catalog[i].name, tb_routine_rows[routine].name);
-        const tb_kernel *frugal = tb_frugal_kernel(&product, &h200s[0], TB_ACCURACY_IEEE);
-        CHECK(frugal && frugal->element == element, "the frugal one for %s", tb_routine_rows[routine].name);
         tb_facts facts = facts_in(TB_MEMORY_DEVICE);
+        const tb_plan frugal = tb_decide_again(&product, &facts, TB_NO_MEMORY);
+        CHECK(frugal.route == TB_ROUTE_RESIDENT && frugal.kernel->element == element &&
+                  frugal.schedule.workspace == 0,
+              "the frugal one for %s", tb_routine_rows[routine].name);
         for (int forced = 0; forced < 2; forced++) {
             facts.kernel_forced = forced;
             facts.forced_kernel = tb_find_kernel(real == TB_FP64 ? "tiled" : "dgemm_naive");

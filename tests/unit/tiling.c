@@ -2,6 +2,7 @@
  * beside its operands included, and the pieces cover the product.
  */
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
 #include "words/integers.h"
 #include "tests/check.h"
@@ -47,7 +48,7 @@ static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
         part.beta = (tb_scalar){1, 0};
     CHECK(is_foreseen(walk->product, walk->tiling, &part), "%lld x %lld x %lld, beta %g", (long long)m,
           (long long)n, (long long)k, part.beta.re);
-    const double bytes = (double)tb_prepare(walk->kernel, &part, TARGET).workspace;
+    const double bytes = (double)tb_make_schedule(walk->kernel, &part, TARGET).workspace;
     walk->workspace = bytes > walk->workspace ? bytes : walk->workspace;
     walk->volume += (double)m * (double)n * (double)k;
 }
@@ -242,7 +243,7 @@ static double workspace_of(const tb_kernel *kernel, const tb_product *product, c
         for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
             const tb_range columns = tb_swath_at(&step, column);
             const tb_product part = tb_step_part(&step, product, t, columns);
-            const double bytes = (double)tb_prepare(kernel, &part, TARGET).workspace;
+            const double bytes = (double)tb_make_schedule(kernel, &part, TARGET).workspace;
             most = bytes > most && !tb_is_masked_out(&part) ? bytes : most;
         }
     }
