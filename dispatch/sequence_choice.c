@@ -113,14 +113,15 @@ static forecast forecast_row(const tb_kernel *row, const tb_product *product, si
 static forecast forecast_product(chooser *all, const tb_sequence_step *step)
 {
     size_t used = all->used;
-    const tb_product product = tb_lower_step(&step->product, NOWHERE, &used);
-    const int count = all->deal.count, i = row_for(all, &product, step->size);
-    if (i >= count || all->known[i].m != product.m || all->known[i].n != product.n ||
-        all->known[i].k != product.k) {
-        all->known[i].m = product.m;
-        all->known[i].n = product.n;
-        all->known[i].k = product.k;
-        all->known[i].forecast = forecast_row(&tb_catalog[all->deal.rows[i]], &product, used, all->target);
+    tb_product lowered;
+    const tb_product *product = tb_lower_step(&step->product, NOWHERE, &used, &lowered);
+    const int count = all->deal.count, i = row_for(all, product, step->size);
+    if (i >= count || all->known[i].m != product->m || all->known[i].n != product->n ||
+        all->known[i].k != product->k) {
+        all->known[i].m = product->m;
+        all->known[i].n = product->n;
+        all->known[i].k = product->k;
+        all->known[i].forecast = forecast_row(&tb_catalog[all->deal.rows[i]], product, used, all->target);
     }
     return all->known[i].forecast;
 }

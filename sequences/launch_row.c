@@ -4,9 +4,6 @@
 #include "kernels/launch.h"
 #include "kernels/triangular/triangle.h"
 #include "sequences/walks.h"
-#include "words/integers.h"
-
-enum { WORKSPACE_ALIGNMENT = 256, LINE_BYTES = 128 };
 
 tb_status tb_walk(tb_sequence sequence, const tb_product *task, int64_t block, void *workspace,
                   tb_visitor *visitor)
@@ -33,26 +30,10 @@ int tb_find_size(const tb_sequence_deal *deal, int64_t size)
     return i;
 }
 
-void tb_place_operand(tb_matrix *operand, void *workspace, size_t *used)
-{
-    operand->ld = tb_round_up(operand->rows, LINE_BYTES / (int64_t)tb_bytes_of(operand->element));
-    operand->data = workspace ? (char *)workspace + *used : NULL;
-    *used += (tb_pitch(operand) * (size_t)operand->columns + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT *
-             WORKSPACE_ALIGNMENT;
-}
-
-tb_product tb_lower_step(const tb_product *product, void *workspace, size_t *used)
-{
-    tb_product lowered = tb_lowered(product);
-    for (tb_role role = TB_A; role <= TB_B; role++)
-        if (lowered.expanded[role].from > 0)
-            tb_place_operand(&lowered.operands[role].matrix, workspace, used);
-    return lowered;
-}
-
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
 
-/* Schedules that are made once for all products of a size that are alike: those of the first sizes of the deal, which most are of. */
+/* The schedules of products of a size, which serve again for those that are alike. Sizes that come first in the deal are those of most
+ * products; others share a place. */
 enum { KEPT = 16 };
 
 typedef struct sequence {
@@ -64,45 +45,38 @@ typedef struct sequence {
     size_t used; /* by the walk */
     bool same_a;
     struct {
-        int64_t m, n, k;
+        int64_t size, m, n, k; /* m is 0: there is none yet */
         tb_schedule schedule;
     } kept[KEPT];
 } sequence;
-
-/* Whether the schedule was there; then the code that it takes is loaded, too. */
-static bool schedule_product(sequence *all, const tb_kernel *row, const tb_product *product, int place,
-                             tb_schedule *schedule)
-{
-    const int i = place < KEPT ? place : 0;
-    const bool is_kept = place < KEPT && all->kept[i].m == product->m && all->kept[i].n == product->n &&
-                         all->kept[i].k == product->k;
-    *schedule = is_kept ? all->kept[i].schedule : tb_prepare(row, product, all->forwarder.interface.target);
-    if (place < KEPT && !is_kept) {
-        all->kept[i].m = product->m;
-        all->kept[i].n = product->n;
-        all->kept[i].k = product->k;
-        all->kept[i].schedule = *schedule;
-    }
-    return is_kept;
-}
 
 static tb_status launch_product(sequence *all, const tb_sequence_step *step)
 {
     const tb_launcher *launcher = &all->forwarder.interface;
     const int found = tb_find_size(all->deal, step->size),
-              place = found < all->deal->count ? found : all->deal->count - 1;
+              place = found < all->deal->count ? found : all->deal->count - 1,
+              i = place < KEPT ? place : KEPT - 1;
     const tb_kernel *row = &tb_catalog[all->deal->rows[place]];
     size_t used = all->used;
-    const tb_product product = tb_lower_step(&step->product, all->workspace, &used);
-    tb_schedule schedule;
-    if (schedule_product(all, row, &product, place, &schedule) && all->forwarder.only_loads)
+    tb_product lowered;
+    const tb_product *p = tb_lower_step(&step->product, all->workspace, &used, &lowered);
+    const bool is_kept = all->kept[i].size == step->size && all->kept[i].m == p->m &&
+                         all->kept[i].n == p->n && all->kept[i].k == p->k;
+    if (is_kept && all->forwarder.only_loads)
         return TB_OK;
+    if (!is_kept) {
+        all->kept[i].size = step->size;
+        all->kept[i].m = p->m;
+        all->kept[i].n = p->n;
+        all->kept[i].k = p->k;
+        all->kept[i].schedule = tb_prepare(row, p, launcher->target);
+    }
     for (tb_role role = TB_A; role <= TB_B; role++)
-        if (product.expanded[role].from > 0) {
-            const tb_expansion expansion = tb_expansion_of(&step->product, &product, role, 0);
+        if (p->expanded[role].from > 0) {
+            const tb_expansion expansion = tb_expansion_of(&step->product, p, role, 0);
             TB_TRY(tb_launch_expand(launcher, &expansion));
         }
-    return row->launch(launcher, row, &product, &schedule,
+    return row->launch(launcher, row, p, &all->kept[i].schedule,
                        all->workspace ? (char *)all->workspace + used : NULL);
 }
 

@@ -21,9 +21,11 @@ typedef struct tb_sequence_step {
     tb_step_kind kind;
     /* Of products: those of one size are computed by one row, which is chosen for the first of them. */
     int64_t size;
-    tb_product
-        product; /* what is read are the parts of matrices that are A and B, and what is written is C's */
-    tb_expansion move;
+    union {
+        tb_product
+            product; /* A and B are the parts of matrices that are read, C is the part that is written */
+        tb_expansion move;
+    };
     bool is_of_a;          /* a move: of A alone, so that what the launch before has written serves again */
     bool notes_rows;       /* a move with notes: as in tb_launch_noting_expand */
     uint32_t *notes;       /* NULL: none are taken */
@@ -62,9 +64,10 @@ typedef struct tb_sequence_deal {
 /* The size's place in the list, or the count where it is not there. */
 int tb_find_size(const tb_sequence_deal *deal, int64_t size);
 
-/* What rows compute of a step's product: one of general real matrices, where theirs are not. What is written out for it lies in the
- * workspace, from *used on. */
-tb_product tb_lower_step(const tb_product *product, void *workspace, size_t *used);
+/* What rows compute of a step's product: itself, or the one that it is lowered to. What is written out for that lies in the workspace,
+ * from *used on. */
+const tb_product *tb_lower_step(const tb_product *product, void *workspace, size_t *used,
+                                tb_product *lowered);
 
 /* Gives an operand its place in the workspace, from *used on. */
 void tb_place_operand(tb_matrix *operand, void *workspace, size_t *used);

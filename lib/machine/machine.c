@@ -157,7 +157,8 @@ tb_target tb_machine_target(int device)
 {
     const tb_machine machine = {.chips = atomic_load_explicit(&chips, memory_order_acquire),
                                 .chip_count = device_count};
-    return tb_target_of(tb_find_chip(&machine, device));
+    const tb_chip *chip = tb_find_chip(&machine, device);
+    return chip ? tb_target_of(chip) : (tb_target){.architecture = 0};
 }
 
 int tb_machine_device_count(void)

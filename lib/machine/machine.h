@@ -28,7 +28,7 @@ void tb_machine_note_use(int device);
 /* NULL unless the machine is ready and has the device. */
 const tb_device_description *tb_machine_device(int device);
 
-/* What schedules for the device depend on; of a machine that is ready or has been. */
+/* What schedules for the device depend on, where the machine is ready or has been; else nothing. */
 tb_target tb_machine_target(int device);
 
 /* 0 unless the machine is ready. */

@@ -31,7 +31,7 @@ static void write_out(tb_stream *stream, float *memory, int64_t m, int64_t n)
     const tb_plan plan = {.kernel = tb_find_kernel("padded"), .pads = {[TB_A] = true, [TB_B] = true}};
     const tb_product product =
         tb_gemm(TB_SGEMM, false, true, m, n, K, 1, memory, m + 1, memory + 1, n, 0, memory, m + 1);
-    const tb_room room = tb_room_for_chunks(stream, &product, &plan, K);
+    const tb_room room = tb_room_for_chunks(&product, &plan, K);
     tb_buffer buffers[TB_B + 1] = {{0}};
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (room.written_out[role] > 0)
