@@ -70,7 +70,7 @@ typedef struct series {
     void *a, *b[LAUNCHES], *c[LAUNCHES], *workspace;
 } series;
 
-static series make_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)
+static series make_series(const tb_kernel *kernel, check_random *random)
 {
     static const float scalars[] = {0, 1, -0.75f};
     series s = {.workspace = NULL};
@@ -124,7 +124,7 @@ static void release_series(series *s)
 
 static void check_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)
 {
-    series s = make_series(stream, kernel, random);
+    series s = make_series(kernel, random);
     for (int i = 0; i < LAUNCHES; i++) {
         const tb_status status = (i > 0 ? tb_device.launch_again : tb_device.launch)(
             stream, kernel, &s.launched[i], &s.schedules[i], s.workspace);
