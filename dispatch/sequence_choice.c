@@ -142,8 +142,7 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
-/* The blocks that are forecast to take least. A complex alpha, which is multiplied by wherever that costs nothing or little, is left
- * out. */
+/* The blocks that are forecast to take least. What scales C by a complex alpha is not counted: other rows do that, too. */
 static tb_schedule choose(const tb_kernel *kernel, const tb_product *product, tb_target target)
 {
     tb_schedule schedule = {.clocks = 0};
@@ -154,7 +153,8 @@ static tb_schedule choose(const tb_kernel *kernel, const tb_product *product, tb
                    .kernel = kernel,
                    .target = target,
                    .used = tb_workspace_of(kernel->sequence, &task)};
-    task.alpha.im = 0;
+    if (task.alpha.im != 0)
+        task.alpha = (tb_scalar){1, 0};
     for (int i = 0; i < count; i++) {
         all.forecast = (forecast){0};
         (void)tb_walk(kernel->sequence, &task, blocks[i], NOWHERE, &all.visitor); /* it cannot fail */
