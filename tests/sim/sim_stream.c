@@ -4,13 +4,22 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* Streams and events that have not been destroyed can be reached from a list: once the process ends the library destroys nothing on
+ * a device, which leak checkers are not to take for a leak. That it destroys them otherwise is what sim_usage tells. */
+typedef struct made made;
+struct made {
+    made *next, **link;
+};
+
 struct tb_stream {
+    made made;
     sim_queue *queue;
     bool adopted;
     sim_launch last;
 };
 
 struct tb_event {
+    made made;
     int device;
     pthread_mutex_t lock;
     sim_marker *marker; /* of the latest record; NULL before any */
@@ -18,12 +27,44 @@ struct tb_event {
 
 static atomic_long live_streams, live_events;
 
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static made *list;
+
+static void *make_listed(size_t bytes)
+{
+    sigset_t before;
+    sim_hold_signals(&before);
+    made *added = sim_make(bytes);
+    pthread_mutex_lock(&list_lock);
+    *added = (made){.next = list, .link = &list};
+    if (list != NULL)
+        list->link = &added->next;
+    list = added;
+    pthread_mutex_unlock(&list_lock);
+    sim_let_signals(&before);
+    return added;
+}
+
+static void free_listed(made *gone)
+{
+    sigset_t before;
+    sim_hold_signals(&before);
+    pthread_mutex_lock(&list_lock);
+    *gone->link = gone->next;
+    if (gone->next != NULL)
+        gone->next->link = gone->link;
+    pthread_mutex_unlock(&list_lock);
+    sim_free(gone);
+    sim_let_signals(&before);
+}
+
 /* ---- streams ------------------------------------------------------------------------------------------ */
 
 static tb_stream *make_stream(sim_queue *queue, bool adopted)
 {
-    tb_stream *stream = sim_make(sizeof *stream);
-    *stream = (tb_stream){.queue = queue, .adopted = adopted};
+    tb_stream *stream = make_listed(sizeof *stream);
+    stream->queue = queue;
+    stream->adopted = adopted;
     return stream;
 }
 
@@ -70,7 +111,7 @@ void sim_stream_destroy(tb_stream *stream)
         return;
     if (!stream->adopted)
         sim_close_queue(stream->queue);
-    sim_free(stream);
+    free_listed(&stream->made);
     atomic_fetch_sub(&live_streams, 1);
 }
 
@@ -97,7 +138,7 @@ void sim_destroy_stream(void *native)
 {
     tb_stream *stream = native;
     sim_close_queue(stream->queue);
-    sim_free(stream);
+    free_listed(&stream->made);
 }
 
 static sim_queue *queue_of(void *native)
@@ -130,7 +171,7 @@ void sim_copy_later(void *native, void *target, const void *source, size_t bytes
 tb_status sim_event_create(int device, tb_event **event)
 {
     TB_TRY(sim_attempt(device, SIM_EVENT, NULL));
-    *event = sim_make(sizeof **event);
+    *event = make_listed(sizeof **event);
     (*event)->device = device;
     pthread_mutex_init(&(*event)->lock, NULL);
     atomic_fetch_add(&live_events, 1);
@@ -143,7 +184,7 @@ void sim_event_destroy(tb_event *event)
         return;
     sim_drop_marker(event->marker);
     pthread_mutex_destroy(&event->lock);
-    sim_free(event);
+    free_listed(&event->made);
     atomic_fetch_sub(&live_events, 1);
 }
 
