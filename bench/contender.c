@@ -33,8 +33,8 @@ static void *make_device(const tb_matrix *operand)
 /* C = A B, or of rank-k routines C = A B^T: column-major, nowhere yet. */
 static tb_product make_product(int m, int n, int k)
 {
-    return bench_product_of(bench_served.routine, false, bench_served.routine->class != TB_CLASS_GEMM, m, n,
-                            k, NULL, NULL, NULL);
+    return bench_product_of(bench_served.routine, false, bench_updates(bench_served.routine), m, n, k, NULL,
+                            NULL, NULL);
 }
 
 static void prepare(const bench_side *side)

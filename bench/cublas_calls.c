@@ -18,16 +18,9 @@ static cublasOperation_t operation_of(const tb_operand *operand)
     return !operand->transposed ? CUBLAS_OP_N : operand->conjugated ? CUBLAS_OP_C : CUBLAS_OP_T;
 }
 
-static bool is_on_right(const bench_routine *routine, const tb_product *product)
-{
-    if (routine->class == TB_CLASS_SYMM || routine->class == TB_CLASS_HEMM)
-        return !tb_is_symmetric_left(product);
-    return product->in_place != TB_OUT_OF_PLACE && !tb_is_triangle_left(product);
-}
-
 static arguments arguments_of(const bench_routine *routine, const tb_product *product)
 {
-    const bool right = is_on_right(routine, product);
+    const bool right = bench_is_on_right(product);
     const tb_operand *a = right ? &product->b : &product->a, *b = right ? &product->a : &product->b;
     const tb_triangle triangle = product->mask == TB_FULL ? a->stored : product->mask;
     return (arguments){.alpha = bench_number_of(routine->element, product->alpha),

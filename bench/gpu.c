@@ -1,6 +1,7 @@
 #include "bench/gpu.h"
 
 #include "bench/timing.h"
+#include "lib/device/platform.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,22 +28,22 @@ void bench_open(bench_gpu *gpu)
     BENCH_CUBLAS(cublasCreate(&gpu->cublas));
     BENCH_CUBLAS(cublasSetMathMode(gpu->cublas, CUBLAS_DEFAULT_MATH));
     BENCH_CUBLAS(cublasSetStream(gpu->cublas, gpu->native));
-    bench_require(tb_device.in_process(), "the library finds the driver");
-    BENCH_TB(tb_device.open(&devices));
-    BENCH_TB(tb_device.describe(0, &gpu->description));
-    BENCH_TB(tb_device.open_device(0));
+    bench_require(tb_platform.in_process(), "the library finds the driver");
+    BENCH_TB(tb_platform.open(&devices));
+    BENCH_TB(tb_device_at(0)->describe(0, &gpu->description));
+    BENCH_TB(tb_device_at(0)->open_device(0));
     gpu->chip = tb_presume_chip(0, &gpu->description);
     gpu->chip.open = true;
-    gpu->chip.clusters = tb_device.clusters(0);
+    gpu->chip.clusters = tb_device_at(0)->clusters(0);
     tb_measure_chip(&gpu->chip);
-    BENCH_TB(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, gpu->native, &gpu->stream));
+    BENCH_TB(tb_adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, gpu->native, &gpu->stream));
     gpu->l2_bytes = (size_t)properties.l2CacheSize;
     gpu->threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
 }
 
 void bench_close(bench_gpu *gpu)
 {
-    tb_device.destroy_stream(gpu->stream);
+    tb_destroy_stream(gpu->stream);
     BENCH_CUBLAS(cublasDestroy(gpu->cublas));
     BENCH_CUDA(cudaEventDestroy(gpu->start));
     BENCH_CUDA(cudaEventDestroy(gpu->stop));

@@ -171,7 +171,7 @@ static void measure(bench *bench, const bench_shape *shape, int transposition, d
 static void measure_group(bench *bench, const bench_group *group)
 {
     kernels_tally tally = kernels_begin_group(&bench->report, group->name);
-    const int step = bench->options.brief && bench->options.routine->class == TB_CLASS_GEMM ? 2 : 1;
+    const int step = bench->options.brief && !bench_updates(bench->options.routine) ? 2 : 1;
     for (int s = 0; s < group->count; s++)
         for (int transposition = 0; transposition < 4; transposition += step)
             for (int beta = 0; beta < (bench->options.brief ? 1 : 2); beta++)
@@ -201,7 +201,7 @@ static void launch_once(const bench *bench)
     const bench_shape shape = bench->options.size.m ? bench->options.size : SIZE_ONCE;
     bench_product product;
     bench_allocate(&bench->gpu, bench->options.routine, shape.m, shape.n, shape.k, false,
-                   bench->options.routine->class != TB_CLASS_GEMM, 1, &product);
+                   bench_updates(bench->options.routine), 1, &product);
     for (size_t i = 0; i < tb_catalog_size; i++) {
         bench_contender contender = {.name = tb_catalog[i].name, .kernel = &tb_catalog[i]};
         if (!is_candidate(bench, contender.kernel, &product))

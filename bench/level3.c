@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     level3_sides sides = level3_open_sides(&options);
     level3_report report = level3_open_report(&options, &sides);
     for (tb_routine_class group = 0; group < TB_CLASSES; group++)
-        for (tb_routine row = 0; row < TB_ROUTINES; row++) {
+        for (tb_routine row = 0; row < TB_PRODUCT_ROUTINES; row++) {
             const bench_routine *routine = bench_find_any_routine(tb_routine_rows[row].name);
             const bool again = routine && strstr(routine->name, "gemmtr"); /* GEMMT's other name */
             if (routine && routine->class == group && lists(options.routines, routine->name) &&

@@ -8,9 +8,14 @@
 /* As operands are filled alike, each begins elsewhere among the same numbers. */
 enum { NUMBERS_APART = 977 };
 
+static tb_in_place in_place_of(const bench_routine *routine)
+{
+    return tb_class_rows[routine->class].in_place;
+}
+
 static bool is_in_place(const bench_routine *routine)
 {
-    return routine->class == TB_CLASS_TRMM || routine->class == TB_CLASS_TRSM;
+    return in_place_of(routine) != TB_OUT_OF_PLACE;
 }
 
 static size_t real_numbers(const bench_routine *routine, int64_t elements)
@@ -67,15 +72,13 @@ static void *make_matrix(const level3_operands *operands, tb_role role)
 
 static bool has_k(const bench_routine *routine)
 {
-    const tb_routine_class class = routine->class;
-    return !is_in_place(routine) && class != TB_CLASS_SYMM && class != TB_CLASS_HEMM;
+    return tb_class_rows[routine->class].numbers.k > 0;
 }
 
 /* Whether C may have fewer columns, or on the right rows, than the others have. */
 static bool may_be_narrow(const bench_routine *routine)
 {
-    const tb_routine_class class = routine->class;
-    return is_in_place(routine) || class == TB_CLASS_GEMM || class == TB_CLASS_SYMM || class == TB_CLASS_HEMM;
+    return !bench_updates(routine);
 }
 
 level3_operands level3_make_operands(const level3_options *options, const bench_routine *routine, int n,
@@ -117,11 +120,11 @@ void level3_free_operands(const level3_operands *operands)
 tb_product level3_product_of(const level3_operands *operands, int side)
 {
     const bench_routine *routine = operands->routine;
-    const bool transpose_b = is_in_place(routine) ? operands->right : routine->class == TB_CLASS_TRIANGLE;
+    const bool transpose_b = is_in_place(routine) ? operands->right : bench_updates(routine);
     tb_product product =
         bench_product_of(routine, false, transpose_b, operands->rows, operands->columns, operands->k,
                          operands->a, operands->b, operands->c[operands->shares_c ? 0 : side]);
-    if (operands->apart && routine->class == TB_CLASS_TRMM) /* Fortran's TRMM knows C alone */
+    if (operands->apart && in_place_of(routine) == TB_MULTIPLIES) /* Fortran's TRMM knows C alone */
         product.operands[operands->right ? TB_A : TB_B].data = operands->b;
     return product;
 }

@@ -1,6 +1,7 @@
 #include "bench/measure.h"
 
 #include "bench/timing.h"
+#include "dispatch/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ void bench_prepare(const bench_gpu *gpu, bench_contender *contender, const bench
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (kernel->pads && !tb_kernel_takes(kernel, first, role))
             contender->pitched[role] = allocate_pitched(&first->operands[role]);
-    const size_t workspace = tb_device.prepare(gpu->stream, kernel, first).workspace;
+    const size_t workspace = tb_make_schedule(kernel, first, tb_target_of(&gpu->chip)).workspace;
     if (workspace > 0)
         BENCH_CUDA(cudaMalloc(&contender->workspace, workspace));
 }
@@ -89,8 +90,9 @@ void bench_enqueue(const bench_gpu *gpu, const bench_contender *contender, const
             enqueue_copy(gpu, &contender->pitched[role].matrix, &product->operands[role].matrix);
             aligned.operands[role] = contender->pitched[role];
         }
-    const tb_schedule schedule = tb_device.prepare(gpu->stream, contender->kernel, &aligned);
-    BENCH_TB(tb_device.launch(gpu->stream, contender->kernel, &aligned, &schedule, contender->workspace));
+    const tb_schedule schedule = tb_make_schedule(contender->kernel, &aligned, tb_target_of(&gpu->chip));
+    BENCH_TB(
+        tb_enqueue_launch(gpu->stream, contender->kernel, &aligned, &schedule, contender->workspace, false));
 }
 
 /* The contender's C for the first set, computed over a C of NaN. */

@@ -8,6 +8,7 @@
  */
 #include "bench/measure.h"
 #include "bench/timing.h"
+#include "dispatch/schedule.h"
 #include "kernels/crt/schedule_crt.h"
 
 #include <stdio.h>
@@ -57,12 +58,12 @@ static tb_status launch_clusters(const tb_launcher *launcher, tb_entry *entry, i
                : TB_OK;
 }
 
-static const tb_kernel *row;
-
+/* What the row has for its launch function; the linker puts a gate in front of it. */
 static tb_status launch_some(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
-                             const tb_schedule *schedule, void *workspace)
+                             const tb_schedule *schedule, void *workspace,
+                             tb_status (*inside)(const tb_launcher *, const tb_kernel *, const tb_product *,
+                                                 const tb_schedule *, void *))
 {
-    (void)kernel;
     gate gate = {
         .interface = {.target = launcher->target,
                       .same_a = launcher->same_a,
@@ -71,8 +72,27 @@ static tb_status launch_some(const tb_launcher *launcher, const tb_kernel *kerne
                       .launch_clusters = launch_clusters},
         .device = launcher,
     };
-    return row->launch(&gate.interface, row, product, schedule, workspace);
+    return inside(&gate.interface, kernel, product, schedule, workspace);
 }
+
+#define PUT_GATE(family)                                                                                     \
+    tb_status __real_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_product *product, const tb_schedule *schedule,              \
+                                        void *workspace);                                                    \
+    tb_status __wrap_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_product *product, const tb_schedule *schedule,              \
+                                        void *workspace);                                                    \
+    tb_status __wrap_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_product *product, const tb_schedule *schedule,              \
+                                        void *workspace)                                                     \
+    {                                                                                                        \
+        return launch_some(launcher, kernel, product, schedule, workspace, __real_tb_launch_##family);       \
+    }
+PUT_GATE(crt_sm90)
+PUT_GATE(crt_sm80)
+PUT_GATE(crt_sm75)
+
+static const tb_kernel *row;
 
 /* Seconds of a launch, the median of samples of several. */
 static double time_of(const bench_gpu *gpu, const tb_kernel *kernel, const tb_product *product,
@@ -81,10 +101,10 @@ static double time_of(const bench_gpu *gpu, const tb_kernel *kernel, const tb_pr
     double samples[SAMPLES];
     for (int sample = 0; sample < SAMPLES; sample++) {
         float milliseconds;
-        BENCH_TB(tb_device.launch(gpu->stream, kernel, product, schedule, workspace));
+        BENCH_TB(tb_enqueue_launch(gpu->stream, kernel, product, schedule, workspace, false));
         BENCH_CUDA(cudaEventRecord(gpu->start, gpu->native));
         for (int i = 0; i < REPEATED; i++)
-            BENCH_TB(tb_device.launch(gpu->stream, kernel, product, schedule, workspace));
+            BENCH_TB(tb_enqueue_launch(gpu->stream, kernel, product, schedule, workspace, false));
         BENCH_CUDA(cudaEventRecord(gpu->stop, gpu->native));
         BENCH_CUDA(cudaEventSynchronize(gpu->stop));
         BENCH_CUDA(cudaEventElapsedTime(&milliseconds, gpu->start, gpu->stop));
@@ -98,21 +118,20 @@ static void measure(const bench_gpu *gpu, int64_t n, bool transpose_a, const cha
     bench_product product;
     bench_draw(bench_find_numbers(numbers));
     bench_allocate(gpu, bench_find_routine("dgemm"), n, n, n, transpose_a, false, 1, &product);
-    const tb_schedule schedule = tb_device.prepare(gpu->stream, row, &product.first);
+    const tb_schedule schedule = tb_make_schedule(row, &product.first, tb_target_of(&gpu->chip));
     const tb_crt_deal *deal = TB_DEAL(&schedule, tb_crt_deal);
-    const tb_schedule native = tb_device.prepare(gpu->stream, deal->native, &product.first);
+    const tb_kernel *native_row = tb_crt_native(row, deal);
+    const tb_schedule native = tb_make_schedule(native_row, &product.first, tb_target_of(&gpu->chip));
     void *workspace;
     BENCH_CUDA(cudaMalloc(&workspace, schedule.workspace + native.workspace));
-    tb_kernel some = *row;
-    some.launch = launch_some;
     printf("%6lld %cN %-8s", (long long)n, transpose_a ? 'T' : 'N', numbers);
     double all = 0;
     for (most = 1; most <= PASSES; most++) {
-        all = time_of(gpu, &some, &product.first, &schedule, workspace);
+        all = time_of(gpu, row, &product.first, &schedule, workspace);
         printf(" %s %.1f", passes[most - 1], all * 1e6);
     }
-    const double alone = time_of(gpu, deal->native, &product.first, &native, workspace);
-    printf("  %s alone %.1f, %.2f%%\n", deal->native->name, alone * 1e6, 100 * all / alone);
+    const double alone = time_of(gpu, native_row, &product.first, &native, workspace);
+    printf("  %s alone %.1f, %.2f%%\n", native_row->name, alone * 1e6, 100 * all / alone);
     fflush(stdout);
     BENCH_CUDA(cudaFree(workspace));
     bench_release(&product);

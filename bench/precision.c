@@ -7,6 +7,7 @@
  */
 #include "bench/json.h"
 #include "tests/gpu/sampled_product.h"
+#include "lib/device/platform.h"
 
 #include <string.h>
 
@@ -85,9 +86,9 @@ int main(int argc, char **argv)
     sampled_must(file != NULL, "opening the file for JSON");
     int devices;
     tb_device_description description;
-    MUST_TB(tb_device.open(&devices));
-    MUST_TB(tb_device.describe(0, &description));
-    MUST_TB(tb_device.open_device(0));
+    MUST_TB(tb_platform.open(&devices));
+    MUST_TB(tb_device_at(0)->describe(0, &description));
+    MUST_TB(tb_device_at(0)->open_device(0));
     sampled_open(&bench.on);
     collect_contenders(&bench, description.architecture);
     bench.json = bench_json_to(file);

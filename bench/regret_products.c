@@ -34,9 +34,9 @@ tb_product regret_draw_product(const bench_routine *routine)
     for (;;) {
         const int m = draw_extent(), n = draw_extent(), k = draw_extent();
         const bool transpose_a = rand() & 1, transpose_b = rand() & 1;
-        const bool is_triangle = routine->class == TB_CLASS_TRIANGLE;
-        const tb_product p = bench_product_of(routine, transpose_a, is_triangle ? !transpose_a : transpose_b,
-                                              m, n, k, NULL, NULL, NULL);
+        const tb_product p =
+            bench_product_of(routine, transpose_a, bench_updates(routine) ? !transpose_a : transpose_b, m, n,
+                             k, NULL, NULL, NULL);
         if (!is_too_large(&p))
             return p;
     }

@@ -1,5 +1,7 @@
 #include "bench/routine.h"
 
+#include "bench/fortran_call.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -23,15 +25,20 @@ const char *bench_routine_names(void)
 
 const bench_routine *bench_find_any_routine(const char *name)
 {
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
         if (strcmp(tb_routine_rows[routine].name, name) == 0 && !tb_class_of(routine)->is_batch)
             return &tb_routine_rows[routine];
     return NULL;
 }
 
+bool bench_updates(const bench_routine *routine)
+{
+    return tb_class_rows[routine->class].updates;
+}
+
 bool bench_has_product(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m, int64_t n)
 {
-    return routine->class == TB_CLASS_GEMM || (m == n && transpose_a != transpose_b);
+    return !bench_updates(routine) || (m == n && transpose_a != transpose_b);
 }
 
 tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
@@ -93,6 +100,11 @@ void bench_make_triangle(tb_element element, void *matrix, int64_t n)
     }
 }
 
+bool bench_is_on_right(const tb_product *product)
+{
+    return product->a.structure == TB_GENERAL && product->b.structure != TB_GENERAL;
+}
+
 double bench_flop(const tb_product *product)
 {
     return 2 * tb_volume(product);
@@ -136,16 +148,16 @@ static int cblas_operation(const tb_operand *operand)
                                    type, type *, int);                                                       \
     typedef void cblas_syrk_##type(int, int, int, int, int, type, const type *, int, type, type *, int);     \
                                                                                                              \
-    static void call_cblas_##type(bench_function *function, tb_routine_class class, const tb_product *p)     \
+    static void call_cblas_##type(bench_function *function, const tb_class_row *class, const tb_product *p)  \
     {                                                                                                        \
         const type alpha = (type)p->alpha.re, beta = (type)p->beta.re;                                       \
         const int of_a = cblas_operation(&p->a), of_b = cblas_operation(&p->b);                              \
         const int m = (int)p->m, n = (int)p->n, k = (int)p->k;                                               \
         const int lda = (int)p->a.ld, ldb = (int)p->b.ld, ldc = (int)p->c.ld;                                \
-        if (class == TB_CLASS_RANK_K)                                                                        \
+        if (class->has_one_operand)                                                                          \
             ((cblas_syrk_##type *)function)(COLUMN_MAJOR, LOWER, of_a, n, k, alpha, p->a.data, lda, beta,    \
                                             p->c.data, ldc);                                                 \
-        else if (class == TB_CLASS_TRIANGLE)                                                                 \
+        else if (class->updates)                                                                             \
             ((cblas_gemm_##type *)function)(COLUMN_MAJOR, LOWER, of_a, of_b, n, k, alpha, p->a.data, lda,    \
                                             p->b.data, ldb, beta, p->c.data, ldc);                           \
         else                                                                                                 \
@@ -158,33 +170,15 @@ STAMP_CALLS(double)
 
 void bench_call_cblas(bench_function *function, const bench_routine *routine, const tb_product *product)
 {
-    (routine->element == TB_FP64 ? call_cblas_double : call_cblas_float)(function, routine->class, product);
+    const tb_class_row *class = &tb_class_rows[routine->class];
+    (routine->element == TB_FP64 ? call_cblas_double : call_cblas_float)(function, class, product);
 }
 
 /* ---- By Fortran's names ------------------------------------------------------------------------------------ */
 
-/* Addresses alone, whatever the element: no routine of a class needs a type of its own. */
-typedef void fortran_gemm(const char *, const char *, const int *, const int *, const int *, const void *,
-                          const void *, const int *, const void *, const int *, const void *, void *,
-                          const int *);
-typedef void fortran_gemmt(const char *, const char *, const char *, const int *, const int *, const void *,
-                           const void *, const int *, const void *, const int *, const void *, void *,
-                           const int *);
-typedef void fortran_symm(const char *, const char *, const int *, const int *, const void *, const void *,
-                          const int *, const void *, const int *, const void *, void *, const int *);
-typedef void fortran_rank_k(const char *, const char *, const int *, const int *, const void *, const void *,
-                            const int *, const void *, void *, const int *);
-typedef void fortran_triangular(const char *, const char *, const char *, const char *, const int *,
-                                const int *, const void *, const void *, const int *, void *, const int *);
-
 static const char *operation_of(const tb_operand *operand)
 {
     return !operand->transposed ? "N" : operand->conjugated ? "C" : "T";
-}
-
-static const char *letter_of(tb_triangle triangle)
-{
-    return triangle == TB_LOWER ? "L" : "U";
 }
 
 void bench_call_fortran(bench_function *function, const tb_product *product)
@@ -192,42 +186,26 @@ void bench_call_fortran(bench_function *function, const tb_product *product)
     const tb_element element = tb_element_of(product);
     const bench_number alpha = bench_number_of(element, product->alpha),
                        beta = bench_number_of(element, product->beta);
-    const tb_operand *a = &product->a, *b = &product->b, *c = &product->c, *triangle;
+    const bool right = bench_is_on_right(product);
+    const tb_operand *a = right ? &product->b : &product->a, *b = right ? &product->a : &product->b;
+    const tb_triangle triangle = product->mask == TB_FULL ? a->stored : product->mask;
     const int m = (int)product->m, n = (int)product->n, k = (int)product->k;
-    const int lda = (int)a->ld, ldb = (int)b->ld, ldc = (int)c->ld;
-    bool left;
-    switch (tb_routine_rows[product->routine].class) {
-    case TB_CLASS_RANK_K:
-    case TB_CLASS_HERK:
-        ((fortran_rank_k *)function)(letter_of(product->mask), operation_of(a), &n, &k, &alpha, a->data, &lda,
-                                     &beta, c->data, &ldc);
-        break;
-    case TB_CLASS_RANK_2K: /* the arguments of SYMM, but for the letters */
-    case TB_CLASS_HER2K:
-        ((fortran_symm *)function)(letter_of(product->mask), operation_of(a), &n, &k, &alpha, a->data, &lda,
-                                   b->data, &ldb, &beta, c->data, &ldc);
-        break;
-    case TB_CLASS_TRIANGLE:
-        ((fortran_gemmt *)function)(letter_of(product->mask), operation_of(a), operation_of(b), &n, &k,
-                                    &alpha, a->data, &lda, b->data, &ldb, &beta, c->data, &ldc);
-        break;
-    case TB_CLASS_SYMM:
-    case TB_CLASS_HEMM:
-        left = tb_is_symmetric_left(product);
-        ((fortran_symm *)function)(left ? "L" : "R", letter_of(left ? a->stored : b->stored), &m, &n, &alpha,
-                                   left ? a->data : b->data, left ? &lda : &ldb, left ? b->data : a->data,
-                                   left ? &ldb : &lda, &beta, c->data, &ldc);
-        break;
-    case TB_CLASS_TRMM:
-    case TB_CLASS_TRSM:
-        left = tb_is_triangle_left(product);
-        triangle = tb_triangle_of(product);
-        ((fortran_triangular *)function)(left ? "L" : "R", letter_of(triangle->stored),
-                                         operation_of(triangle), triangle->unit_diagonal ? "U" : "N", &m, &n,
-                                         &alpha, triangle->data, left ? &lda : &ldb, c->data, &ldc);
-        break;
-    default:
-        ((fortran_gemm *)function)(operation_of(a), operation_of(b), &m, &n, &k, &alpha, a->data, &lda,
-                                   b->data, &ldb, &beta, c->data, &ldc);
-    }
+    const int lda = (int)a->ld, ldb = (int)b->ld, ldc = (int)product->c.ld;
+    fortran_call((void *)function, tb_class_of(product->routine),
+                 &(fortran_arguments){.side = right ? "R" : "L",
+                                      .triangle = triangle == TB_LOWER ? "L" : "U",
+                                      .operation_a = operation_of(a),
+                                      .operation_b = operation_of(b),
+                                      .diagonal = a->unit_diagonal ? "U" : "N",
+                                      .m = &m,
+                                      .n = &n,
+                                      .k = &k,
+                                      .alpha = &alpha,
+                                      .a = a->data,
+                                      .lda = &lda,
+                                      .b = b->data,
+                                      .ldb = &ldb,
+                                      .beta = &beta,
+                                      .c = product->c.data,
+                                      .ldc = &ldc});
 }

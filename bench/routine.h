@@ -21,6 +21,9 @@ const char *bench_routine_names(void);
 /* Finds any that is no batch. */
 const bench_routine *bench_find_any_routine(const char *name);
 
+/* Whether C is a square of which a triangle is computed. */
+bool bench_updates(const bench_routine *routine);
+
 /* Whether such products are measured beside others. */
 bool bench_has_product(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                        int64_t n);
@@ -37,6 +40,9 @@ void bench_fill_random(tb_element element, void *matrix, size_t count);
 /* Divides all numbers of a matrix of order n but those on the diagonal, which become 1: what is multiplied in its place, or
  * solved, again and again stays finite. */
 void bench_make_triangle(tb_element element, void *matrix, int64_t n);
+
+/* Whether the matrix that is symmetric, Hermitian or triangular, if any is, stands behind the other one. */
+bool bench_is_on_right(const tb_product *product);
 
 /* 2 m n k, or for a triangle n (n + 1) k; of complex numbers four times as much. */
 double bench_flop(const tb_product *product);

@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     bench_json_text(&json, "routine", routine->name);
     bench_json_begin(&json, "products", '[');
     for (int i = 0; i < measured_count; i++) {
-        if (!bench_has_product(routine, false, routine->class != TB_CLASS_GEMM, measured[i].m, measured[i].n))
+        if (!bench_has_product(routine, false, bench_updates(routine), measured[i].m, measured[i].n))
             continue;
         measure(&measured[i], memory);
         report(&json, &measured[i], memory);

@@ -36,13 +36,17 @@ function(tileblas_add_forward target)
     set_source_files_properties(${sources}/trampolines.S PROPERTIES OBJECT_DEPENDS ${folder}/tb_forwarded.inc)
 endfunction()
 
-# tileblas_write_map(result name file...)
-# A map file in the build folder: the names of compat/tileblas.map, those that are taken over, and those of the files. Its path goes to
-# result.
+# tileblas_write_map(result name [WITHOUT_LAPACK] file...)
+# A map file in the build folder: the names of compat/tileblas.map, those that are taken over, or of these BLAS's alone, and those of the
+# files. Its path goes to result.
 function(tileblas_write_map result name)
+    cmake_parse_arguments(PARSE_ARGV 2 own "WITHOUT_LAPACK" "" "")
     set(map compat/tileblas.map)
-    tileblas_read_names(names ${ARGN})
+    tileblas_read_names(names ${own_UNPARSED_ARGUMENTS})
     list(PREPEND names ${TILEBLAS_SPELLINGS})
+    if(own_WITHOUT_LAPACK)
+        list(REMOVE_ITEM names ${TILEBLAS_LAPACK_SPELLINGS})
+    endif()
     list(TRANSFORM names PREPEND "    ")
     list(TRANSFORM names APPEND "\;")
     list(JOIN names "\n" names)

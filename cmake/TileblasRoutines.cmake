@@ -2,7 +2,7 @@
 # spelling of a name, in compat/spellings.h, as what the build needs of it:
 #
 #   TILEBLAS_ROUTINES    sgemm;dgemm;...
-#   TILEBLAS_SPELLINGS   every name of every routine, which are exported
+#   TILEBLAS_SPELLINGS   every name of every routine, which are exported; TILEBLAS_LAPACK_SPELLINGS those of LAPACK's
 #   TILEBLAS_STAMPS      a file for each routine, in the build folder: the functions of all of its names
 #
 # CMake runs again when one of the three files changes.
@@ -28,10 +28,14 @@ function(tileblas_read_rows file macro fields result)
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
 endfunction()
 
-# The spellings of a routine, from the rows CBLAS(ROUTINE, cblas_##name, 0) of TB_SPELLINGS_OF.
-function(tileblas_spell NAME name result)
+# The spellings of a routine of BLAS or of LAPACK, from the rows CBLAS(ROUTINE, cblas_##name, 0) of compat/spellings.h.
+function(tileblas_spell of NAME name result)
+    set(conventions CBLAS|FORTRAN)
+    if(of STREQUAL "LAPACK")
+        set(conventions LAPACKE|WORK|FORTRAN)
+    endif()
     file(READ ${PROJECT_SOURCE_DIR}/compat/spellings.h text)
-    string(REGEX MATCHALL "    (CBLAS|FORTRAN)[(]ROUTINE, [A-Za-z0-9_#]+, [0-9]+[)]" rows "${text}")
+    string(REGEX MATCHALL "    (${conventions})[(]ROUTINE, [A-Za-z0-9_#]+, [0-9]+[)]" rows "${text}")
     set(all "")
     foreach(row IN LISTS rows)
         string(REGEX REPLACE "^ *[A-Z]+[(]ROUTINE, ([A-Za-z0-9_#]+),.*" "##\\1##" spelled "${row}")
@@ -68,6 +72,8 @@ endfunction()
 
 macro(tileblas_know_routines)
     tileblas_read_rows(words/classes.def TB_CLASS 3 classes)
+    tileblas_read_rows(words/classes.def TB_LAPACK_CLASS 3 lapack_classes)
+    list(APPEND classes ${lapack_classes})
     while(classes)
         list(POP_FRONT classes NAME pattern scalars)
         set(pattern_${NAME} ${pattern})
@@ -75,16 +81,24 @@ macro(tileblas_know_routines)
     endwhile()
     set(TILEBLAS_ROUTINES "")
     set(TILEBLAS_SPELLINGS "")
+    set(TILEBLAS_LAPACK_SPELLINGS "")
     set(TILEBLAS_STAMPS "")
-    tileblas_read_rows(words/routines.def TB_ROUTINE 4 routines)
-    while(routines)
-        list(POP_FRONT routines NAME name CLASS element)
-        list(APPEND TILEBLAS_ROUTINES ${name})
-        tileblas_spell(${NAME} ${name} spellings)
-        list(APPEND TILEBLAS_SPELLINGS ${spellings})
-        tileblas_write_stamp(${NAME} ${name} ${element} "${pattern_${CLASS}}" "${scalars_${CLASS}}" stamp)
-        list(APPEND TILEBLAS_STAMPS ${stamp})
-    endwhile()
+    foreach(of BLAS LAPACK)
+        set(macro_BLAS TB_ROUTINE)
+        set(macro_LAPACK TB_LAPACK_ROUTINE)
+        tileblas_read_rows(words/routines.def ${macro_${of}} 4 routines)
+        while(routines)
+            list(POP_FRONT routines NAME name CLASS element)
+            list(APPEND TILEBLAS_ROUTINES ${name})
+            tileblas_spell(${of} ${NAME} ${name} spellings)
+            list(APPEND TILEBLAS_SPELLINGS ${spellings})
+            if(of STREQUAL "LAPACK")
+                list(APPEND TILEBLAS_LAPACK_SPELLINGS ${spellings})
+            endif()
+            tileblas_write_stamp(${NAME} ${name} ${element} "${pattern_${CLASS}}" "${scalars_${CLASS}}" stamp)
+            list(APPEND TILEBLAS_STAMPS ${stamp})
+        endwhile()
+    endforeach()
 endmacro()
 
 # tileblas_fill_in(template result)

@@ -4,11 +4,12 @@
 cmake_minimum_required(VERSION 3.24)
 
 # What each layer may include. The kernels' launch functions see no more of the project than the words; of kernels, the
-# runtime sees the catalog.
+# runtime sees the catalog, and sequences and dispatch what their steps are and take.
 set(allowed_words "words/")
 set(allowed_kernels "words/|kernels/")
-set(allowed_dispatch "words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/")
-set(allowed_lib "tb_code_identity.h|words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|dispatch/|lib/|include/")
+set(allowed_sequences "words/|kernels/[a-z_]*.h|kernels/expand/expand.h|kernels/triangular/triang[a-z]*.h|sequences/")
+set(allowed_dispatch "words/|kernels/kernel.h|kernels/catalog.h|kernels/forecast.h|kernels/launch.h|kernels/panels/launch_panel.h|sequences/sequence.h|dispatch/")
+set(allowed_lib "tb_code_identity.h|words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|kernels/panels/launch_panel.h|sequences/sequence.h|sequences/cholesky.h|dispatch/|lib/|include/")
 set(allowed_compat "tb_forwarded.inc|words/|dispatch/|lib/|compat/|include/")
 
 # What each room of lib may include of the others. Reports and learning stand side by side.
@@ -23,7 +24,7 @@ set(rooms_call "process|user|device|machine|reports|learning|streaming|call")
 
 set(failed FALSE)
 set(modules "")
-foreach(layer words kernels dispatch lib compat)
+foreach(layer words kernels sequences dispatch lib compat)
     file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${layer}/*.c ${SOURCE}/${layer}/*.h ${SOURCE}/${layer}/*.cu
          ${SOURCE}/${layer}/*.cuh)
     foreach(file IN LISTS files)

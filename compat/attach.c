@@ -39,10 +39,13 @@
 #define DECLARE_ENTRY(ROUTINE, symbol, bits)   extern void tb_entry_##symbol(void);
 #define ENTRY(ROUTINE, symbol, bits)           (void *)tb_entry_##symbol,
 #define TB_ROUTINE(NAME, name, CLASS, element) TB_SPELLINGS_OF(DECLARE_ENTRY, DECLARE_ENTRY, NAME, name)
+#define TB_LAPACK_ROUTINE(NAME, name, CLASS, element)                                                        \
+    TB_LAPACK_SPELLINGS_OF(DECLARE_ENTRY, DECLARE_ENTRY, DECLARE_ENTRY, NAME, name)
 #include "words/routines.def"
 #undef TB_ROUTINE
 static void *const entries[TB_SPELLING_COUNT] = {
-#define TB_ROUTINE(NAME, name, CLASS, element) TB_SPELLINGS_OF(ENTRY, ENTRY, NAME, name)
+#define TB_ROUTINE(NAME, name, CLASS, element)        TB_SPELLINGS_OF(ENTRY, ENTRY, NAME, name)
+#define TB_LAPACK_ROUTINE(NAME, name, CLASS, element) TB_LAPACK_SPELLINGS_OF(ENTRY, ENTRY, ENTRY, NAME, name)
 #include "words/routines.def"
 #undef TB_ROUTINE
 };

@@ -10,7 +10,7 @@
  * its sizes lie in memory, and there is more than one product to pay for a look.
  */
 
-const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_cblas, call_fortran};
+TB_STAMP_HOST_CALLS(JOIN(JOIN(tb_, NAME), _calls))
 
 /* Whether the caller's own BLAS is to be given the call as it came. */
 TB_INLINED bool goes_on(const tb_host_blas *host, const tb_batch_call *call)

@@ -7,7 +7,7 @@
 #include "compat/host_blas.h"
 #include "compat/host_calls.h"
 #include "compat/integer_arguments.h"
-#include "lib/call/multiply.h"
+#include "lib/call/line.h"
 
 #define JOIN_(x, y) x##y
 #define JOIN(x, y)  JOIN_(x, y)

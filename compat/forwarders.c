@@ -67,17 +67,24 @@ typedef struct probe {
         unsigned char largest[16];
     } c;
     char mark[sizeof MARK];
-    int is_cblas;
+    int convention;
     int has_come_back; /* in the calling convention that it was made in */
     int was_passed_on; /* in the other one */
 } probe;
+
+/* CBLAS calls Fortran inside, and LAPACKE its _work functions, which call Fortran. */
+static int convention_of(tb_spelling spelling)
+{
+    const tb_spelling_row *row = &tb_spelling_rows[spelling];
+    return row->is_cblas + row->is_work;
+}
 
 bool tb_notice_probe(tb_spelling spelling, const void *c)
 {
     probe *noticed = (probe *)c;
     if (memcmp(noticed->mark, MARK, sizeof MARK) != 0)
         return false;
-    if (noticed->is_cblas == tb_spelling_rows[spelling].is_cblas)
+    if (noticed->convention == convention_of(spelling))
         noticed->has_come_back = true;
     else
         noticed->was_passed_on = true;
@@ -98,12 +105,12 @@ bool tb_is_probing(void)
     return probing;
 }
 
-static void set_to_one(probe *probe, tb_element element)
+static void set_value(probe *probe, tb_element element, double value)
 {
     if (tb_real_of(element) == TB_FP64)
-        probe->c.fp64[0] = 1;
+        probe->c.fp64[0] = value;
     else
-        probe->c.fp32[0] = 1;
+        probe->c.fp32[0] = (float)value;
 }
 
 static double value_of(const probe *probe, tb_element element)
@@ -138,26 +145,31 @@ static tb_product make_probe(tb_routine routine, double volume, void *c)
                                          .ldc = is_square ? PROBE_STEP / (int64_t)tb_bytes_of(element) : 1});
 }
 
-/* The first element of C is 1, and others are 0. No argument is irregular, nothing trivial enough for a
+/* The first element of C is 1, and others are 0; or it is all of a matrix that is factored. No argument is irregular, nothing trivial enough for a
  * forwarder to answer by itself, nothing read but zeros, if anything, and it is never called small. Integers
  * may be of either width. */
 static bool computes_probe(tb_spelling spelling, const void *address, double volume)
 {
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
     const tb_element element = tb_routine_rows[row->routine].element;
-    tb_product product = make_probe(row->routine, volume, NULL);
+    const bool factors = tb_class_of(row->routine)->factors;
+    tb_product product = factors ? (tb_product){.n = 1} : make_probe(row->routine, volume, NULL);
     probe *const probe = calloc((size_t)product.n, PROBE_STEP);
+    int64_t info;
     if (!probe)
         return true;
     memcpy(probe->mark, MARK, sizeof MARK);
-    probe->is_cblas = row->is_cblas;
-    set_to_one(probe, element);
+    probe->convention = convention_of(spelling);
+    set_value(probe, element, factors ? TB_PROBE_BETA : 1);
     product.c.data = &probe->c;
+    const tb_factor factor = tb_potrf(row->routine, TB_LOWER, 1, &probe->c, 1, &info);
+    const double before = value_of(probe, element);
     probing = true;
-    tb_call_routine(row->routine, row->is_cblas, (void *)address, &product);
+    tb_call_routine(row->routine, row->is_cblas, (void *)address,
+                    factors ? tb_task_of_factor(&factor) : tb_task_of_product(&product));
     probing = false;
     const bool computes =
-        !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) == TB_PROBE_BETA);
+        !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) != before);
     free(probe);
     return computes;
 }
@@ -199,7 +211,7 @@ static bool is_in_company(tb_spelling spelling, const void *address)
         "cblas_dger",  "cblas_saxpy", "cblas_daxpy", "cblas_sscal",  "cblas_dscal",  "cblas_sdot",
         "cblas_ddot",  "cblas_snrm2", "cblas_dnrm2", "cblas_isamax", "cblas_idamax", NULL};
     enum { DOZEN = 12 };
-    const tb_spelling cblas = (tb_spelling)(spelling - spelling % TB_SPELLINGS_A_ROUTINE);
+    const tb_spelling cblas = tb_first_spelling(tb_spelling_rows[spelling].routine);
     const char *const same[] = {tb_spelling_rows[cblas].symbol, NULL};
     return tb_count_definitions(address, same) > 0 || tb_count_definitions(address, company) >= DOZEN;
 }

@@ -135,7 +135,7 @@ static void multiply_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
     FOR_EACH_GROUP(OF_CBLAS(group_count), group_of_cblas, CBLAS_ARGUMENTS, {
         if (number == 0 && size > 0 && tb_has_elements(&product)) {
             tb_spread_product(&product, size, no_strides, true);
-            tb_multiply(&product, &host->base);
+            tb_perform(tb_task_of_product(&product), &host->base);
         }
     })
 }
@@ -145,7 +145,7 @@ static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     FOR_EACH_GROUP(OF_FORTRAN(group_count), group_of_fortran, FORTRAN_ARGUMENTS, {
         if (number == 0 && size > 0 && tb_has_elements(&product)) {
             tb_spread_product(&product, size, no_strides, true);
-            tb_multiply(&product, &host->base);
+            tb_perform(tb_task_of_product(&product), &host->base);
         }
     })
 }

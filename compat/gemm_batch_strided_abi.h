@@ -99,7 +99,7 @@ static void multiply_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
     if (batch_of_cblas(&product, strides, host, CBLAS_ARGUMENTS) != 0 || OF_CBLAS(size) == 0)
         return;
     tb_spread_product(&product, OF_CBLAS(size), strides, false);
-    tb_multiply(&product, &host->base);
+    tb_perform(tb_task_of_product(&product), &host->base);
 }
 
 static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
@@ -109,7 +109,7 @@ static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     if (batch_of_fortran(&product, strides, host, FORTRAN_ARGUMENTS) != 0 || OF_FORTRAN(size) == 0)
         return;
     tb_spread_product(&product, OF_FORTRAN(size), strides, false);
-    tb_multiply(&product, &host->base);
+    tb_perform(tb_task_of_product(&product), &host->base);
 }
 
 #define MAY_BE_PROBE_CBLAS   tb_may_be_probe(NUMBER_OF_CBLAS(alpha), NUMBER_OF_CBLAS(beta))

@@ -77,21 +77,27 @@ static tb_routine gemm_of(tb_routine routine)
     return tb_gemm_routine(tb_routine_rows[routine].element);
 }
 
-/* By GEMM where the host lacks the routine or had better not be asked, or only a part of the product is wanted. */
-static bool call_host(const tb_host *host, const tb_product *product)
+/* Whether the host's own routine can do the task, and had better be asked. */
+static bool does_itself(const tb_host_blas *host, tb_task task)
+{
+    return host->address && (!tb_is_product(task) || (is_of_routine(task.product) && !host->prefers_gemm));
+}
+
+/* Of other products many are GEMM's, as those are of which only a part is wanted. */
+static bool call_host(const tb_host *host, tb_task task)
 {
     const tb_host_blas *called = (const tb_host_blas *)host;
-    tb_routine routine = product->routine;
-    if (!called->address || !is_of_routine(product) || called->prefers_gemm) {
+    tb_routine routine = tb_task_routine(task);
+    if (!does_itself(called, task)) {
         called = called->gemm;
         routine = gemm_of(routine);
-        if (!called || !is_of_gemm(product))
+        if (!called || !tb_is_product(task) || !is_of_gemm(task.product))
             return false;
     }
     /* A signal handler may call over this call. */
     const tb_host_blas *before = called_host;
     called_host = called;
-    tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, called->address, product);
+    tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, called->address, task);
     called_host = before;
     return true;
 }
@@ -130,6 +136,8 @@ static host_table first_hosts;
      {.base.called_as = #symbol, .spelling = TB_SPELLING_##symbol, .integer_bits = 64}},
 static const tb_host_blas no_host[TB_SPELLING_COUNT][2] = {
 #define TB_ROUTINE(NAME, name, CLASS, element) TB_SPELLINGS_OF(NO_HOST, NO_HOST, NAME, name)
+#define TB_LAPACK_ROUTINE(NAME, name, CLASS, element)                                                        \
+    TB_LAPACK_SPELLINGS_OF(NO_HOST, NO_HOST, NO_HOST, NAME, name)
 #include "words/routines.def"
 #undef TB_ROUTINE
 };
@@ -157,6 +165,16 @@ static host_table *next_hosts(host_table *table)
     return made;
 }
 
+/* What LAPACK itself calls for a product: CBLAS from where LAPACKE lies, Fortran from where that does. */
+static const tb_host *find_beside(const tb_host *host, tb_routine routine)
+{
+    const tb_host_blas *lapack = (const tb_host_blas *)host;
+    const int place = (int)(lapack->spelling - tb_first_spelling(tb_spelling_rows[lapack->spelling].routine));
+    const tb_spelling alike =
+        tb_first_spelling(routine) + (tb_spelling)(place < TB_C_SPELLINGS ? place : place - TB_C_SPELLINGS);
+    return lapack->address ? &tb_find_host_blas(alike, (const char *)lapack->address + 1)->base : NULL;
+}
+
 static const tb_host_blas *keep_in(host_table *table, const tb_host_blas *host)
 {
     for (size_t i = 0; i < HOSTS_A_TABLE; i++) {
@@ -166,7 +184,8 @@ static const tb_host_blas *keep_in(host_table *table, const tb_host_blas *host)
             *kept = *host;
             kept->at_a_glance = host->is_kept ? host->spelling : TB_SPELLING_COUNT;
             if (host->address || host->gemm)
-                kept->base.multiply = call_host;
+                kept->base.call = call_host;
+            kept->base.beside = find_beside;
             atomic_store_explicit(&table->entries[i].state, FILLED, memory_order_release);
             return kept;
         }
@@ -190,7 +209,7 @@ static const tb_host_blas *keep_host(const tb_host_blas *host)
 static tb_spelling spelling_of_gemm(tb_spelling spelling)
 {
     const tb_routine routine = tb_spelling_rows[spelling].routine;
-    return (tb_spelling)(spelling + (gemm_of(routine) - routine) * TB_SPELLINGS_A_ROUTINE);
+    return (tb_spelling)(spelling + (gemm_of(routine) - routine) * TB_SPELLINGS_OF_BLAS);
 }
 
 /* OpenBLAS computes GEMMT column by column, as products of a matrix and a vector, and 0.3.26 takes regular leading
@@ -332,14 +351,20 @@ void tb_report_irregular(tb_spelling spelling, int number)
         void *address;
         void (*cblas)(int64_t number, const char *routine, const char *format, ...);
         void (*fortran)(const char *routine, const int64_t *number, size_t length);
+        void (*lapacke)(const char *routine, int64_t info);
     } handler;
 
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
     const tb_routine_row *routine = &tb_routine_rows[row->routine];
     /* Netlib's names have six characters, or more. */
     const size_t length = strlen(routine->name) < 6 ? 6 : strlen(routine->name);
-    handler.address = dlsym(RTLD_DEFAULT, row->is_cblas ? "cblas_xerbla" : "xerbla_");
-    if (handler.address && row->is_cblas)
+    const bool is_lapacke = row->is_cblas && tb_class_of(row->routine)->factors;
+    handler.address = dlsym(RTLD_DEFAULT, is_lapacke      ? "LAPACKE_xerbla"
+                                          : row->is_cblas ? "cblas_xerbla"
+                                                          : "xerbla_");
+    if (handler.address && is_lapacke)
+        handler.lapacke(routine->cblas_name, -info);
+    else if (handler.address && row->is_cblas)
         handler.cblas(info, routine->cblas_name, "");
     else if (handler.address)
         handler.fortran(routine->reported, &info, length);

@@ -1,12 +1,12 @@
-/* How products are put into calls of the host's routines: one row a routine. */
+/* How tasks are put into calls of the host's routines: one row a routine. */
 #ifndef TB_HOST_CALLS_H
 #define TB_HOST_CALLS_H
 
-#include "words/product.h"
+#include "words/task.h"
 
-/* Calls the function at the address with the product's arguments. A host with 32-bit integers reads the lower
+/* Calls the function at the address with the task's arguments. A host with 32-bit integers reads the lower
  * half of each, which on both of our little-endian ABIs comes first. */
-typedef void tb_host_call(void *address, const tb_product *product);
+typedef void tb_host_call(void *address, tb_task task);
 
 typedef struct tb_host_calls {
     tb_host_call *cblas, *fortran;
@@ -16,15 +16,27 @@ typedef struct tb_host_calls {
 #include "words/routines.def"
 #undef TB_ROUTINE
 
-static inline void tb_call_routine(tb_routine routine, bool is_cblas, void *address,
-                                   const tb_product *product)
+/* The row of a routine whose tasks are products, which call_cblas and call_fortran put into a call. */
+#define TB_STAMP_HOST_CALLS(row)                                                                             \
+    static void call_cblas_with(void *address, tb_task task)                                                 \
+    {                                                                                                        \
+        call_cblas(address, task.product);                                                                   \
+    }                                                                                                        \
+    static void call_fortran_with(void *address, tb_task task)                                               \
+    {                                                                                                        \
+        call_fortran(address, task.product);                                                                 \
+    }                                                                                                        \
+    const tb_host_calls row = {call_cblas_with, call_fortran_with};
+
+/* For the task, which may be another routine's. */
+static inline void tb_call_routine(tb_routine routine, bool is_cblas, void *address, tb_task task)
 {
     static const tb_host_calls *const rows[TB_ROUTINES] = {
 #define TB_ROUTINE(NAME, name, CLASS, element) [TB_##NAME] = &tb_##name##_calls,
 #include "words/routines.def"
 #undef TB_ROUTINE
     };
-    (is_cblas ? rows[routine]->cblas : rows[routine]->fortran)(address, product);
+    (is_cblas ? rows[routine]->cblas : rows[routine]->fortran)(address, task);
 }
 
 #endif

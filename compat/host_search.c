@@ -194,7 +194,7 @@ static bool keep(const void *address, const void *call_site)
     return tb_keep_object_of(address, stays);
 }
 
-/* Whether a call was made, under a name that the linker has bound to us, by the same routine of the other calling
+/* Whether a call was made, under a name that the linker has bound to us, by the same routine of another calling
  * convention: inside a BLAS. */
 static bool is_nested(const question *question)
 {
@@ -205,7 +205,7 @@ static bool is_nested(const question *question)
         return false;
     for (tb_spelling spelling = 0; spelling < TB_SPELLING_COUNT; spelling++)
         if (tb_spelling_rows[spelling].routine == row->routine &&
-            tb_spelling_rows[spelling].is_cblas != row->is_cblas &&
+            !tb_is_same_function(spelling, question->spelling) &&
             strcmp(function.dli_sname, tb_spelling_rows[spelling].symbol) == 0)
             return tb_is_bound_to_tileblas(question->call_site, row->symbol);
     return false;

@@ -1,5 +1,5 @@
-/* The names that programs call routines by. Each routine has the same spellings of its name, in two calling
- * conventions.
+/* The names that programs call routines by. Each routine of BLAS has the same spellings of its name, in two calling
+ * conventions, and each of LAPACK's has others.
  *
  * CBLAS with integers of either width: x86-64 (System V) and AArch64 (Linux) pass each of them in a whole
  * 64-bit register or stack slot, so a function declared with int64_t receives, and hands on, exactly the bits
@@ -30,6 +30,23 @@
     CBLAS(ROUTINE, scipy_cblas_##name##64_, 64)                                                              \
     CBLAS(ROUTINE, cblas_##name##64_, 64)                                                                    \
     CBLAS(ROUTINE, cblas_##name##_64, 64)                                                                    \
+    TB_FORTRAN_SPELLINGS_OF(FORTRAN, ROUTINE, name)
+
+/* LAPACK's: in C's convention LAPACKE's, whose _work functions do not look for what is no number. */
+#define TB_LAPACK_SPELLINGS_OF(LAPACKE, WORK, FORTRAN, ROUTINE, name)                                        \
+    LAPACKE(ROUTINE, LAPACKE_##name, 0)                                                                      \
+    LAPACKE(ROUTINE, scipy_LAPACKE_##name, 32)                                                               \
+    LAPACKE(ROUTINE, scipy_LAPACKE_##name##64_, 64)                                                          \
+    LAPACKE(ROUTINE, LAPACKE_##name##64_, 64)                                                                \
+    LAPACKE(ROUTINE, LAPACKE_##name##_64, 64)                                                                \
+    WORK(ROUTINE, LAPACKE_##name##_work, 0)                                                                  \
+    WORK(ROUTINE, scipy_LAPACKE_##name##_work, 32)                                                           \
+    WORK(ROUTINE, scipy_LAPACKE_##name##_work64_, 64)                                                        \
+    WORK(ROUTINE, LAPACKE_##name##_work64_, 64)                                                              \
+    WORK(ROUTINE, LAPACKE_##name##_work_64, 64)                                                              \
+    TB_FORTRAN_SPELLINGS_OF(FORTRAN, ROUTINE, name)
+
+#define TB_FORTRAN_SPELLINGS_OF(FORTRAN, ROUTINE, name)                                                      \
     FORTRAN(ROUTINE, name##_, 0)                                                                             \
     FORTRAN(ROUTINE, name, 0)                                                                                \
     FORTRAN(ROUTINE, scipy_##name##_, 32)                                                                    \
@@ -41,17 +58,35 @@
 #define TB_SPELLING(ROUTINE, symbol, bits) TB_SPELLING_##symbol,
 typedef enum tb_spelling {
 #define TB_ROUTINE(NAME, name, CLASS, element) TB_SPELLINGS_OF(TB_SPELLING, TB_SPELLING, NAME, name)
+#define TB_LAPACK_ROUTINE(NAME, name, CLASS, element)                                                        \
+    TB_LAPACK_SPELLINGS_OF(TB_SPELLING, TB_SPELLING, TB_SPELLING, NAME, name)
 #include "words/routines.def"
 #undef TB_ROUTINE
     TB_SPELLING_COUNT,
 } tb_spelling;
 #undef TB_SPELLING
-#define TB_SPELLINGS_A_ROUTINE (TB_SPELLING_COUNT / TB_ROUTINES)
+
+/* A routine's spellings follow one upon the other. */
+enum {
+    TB_C_SPELLINGS =
+        TB_SPELLING_sgemm_ - TB_SPELLING_cblas_sgemm, /* of CBLAS, of LAPACKE, and of its _work functions */
+    TB_SPELLINGS_OF_BLAS = TB_SPELLING_cblas_dgemm - TB_SPELLING_cblas_sgemm,
+    TB_FIRST_OF_LAPACK = TB_PRODUCT_ROUTINES * TB_SPELLINGS_OF_BLAS,
+    TB_SPELLINGS_OF_LAPACK = (TB_SPELLING_COUNT - TB_FIRST_OF_LAPACK) / (TB_ROUTINES - TB_PRODUCT_ROUTINES),
+};
+
+static inline tb_spelling tb_first_spelling(tb_routine routine)
+{
+    const int beyond = (int)routine - TB_PRODUCT_ROUTINES;
+    return (tb_spelling)(beyond < 0 ? (int)routine * TB_SPELLINGS_OF_BLAS
+                                    : TB_FIRST_OF_LAPACK + beyond * TB_SPELLINGS_OF_LAPACK);
+}
 
 typedef struct tb_spelling_row {
     const char *symbol;
     tb_routine routine;
-    bool is_cblas;    /* its calling convention; else Fortran's */
+    bool is_cblas;    /* its calling convention, CBLAS's or LAPACKE's; else Fortran's */
+    bool is_work;     /* one of LAPACKE's _work functions */
     int integer_bits; /* 0: that of the host */
 } tb_spelling_row;
 extern const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT];
@@ -60,16 +95,19 @@ extern const tb_spelling_row tb_spelling_rows[TB_SPELLING_COUNT];
  * that have nothing to do with BLAS. */
 static inline bool tb_is_bare(tb_spelling spelling)
 {
-    const int place = (int)spelling % TB_SPELLINGS_A_ROUTINE;
-    return place == TB_SPELLING_sgemm % TB_SPELLINGS_A_ROUTINE ||
-           place == TB_SPELLING_SGEMM % TB_SPELLINGS_A_ROUTINE;
+    const int spelled = (int)spelling, beyond = spelled - TB_FIRST_OF_LAPACK;
+    const int from_last = beyond < 0 ? TB_SPELLINGS_OF_BLAS - spelled % TB_SPELLINGS_OF_BLAS
+                                     : TB_SPELLINGS_OF_LAPACK - beyond % TB_SPELLINGS_OF_LAPACK;
+    return from_last == TB_SPELLINGS_OF_BLAS - (int)TB_SPELLING_sgemm ||
+           from_last == TB_SPELLINGS_OF_BLAS - (int)TB_SPELLING_SGEMM;
 }
 
 /* Whether the two differ in the name alone. */
 static inline bool tb_is_same_function(tb_spelling x, tb_spelling y)
 {
     return tb_spelling_rows[x].routine == tb_spelling_rows[y].routine &&
-           tb_spelling_rows[x].is_cblas == tb_spelling_rows[y].is_cblas;
+           tb_spelling_rows[x].is_cblas == tb_spelling_rows[y].is_cblas &&
+           tb_spelling_rows[x].is_work == tb_spelling_rows[y].is_work;
 }
 
 #endif

@@ -29,7 +29,7 @@
 #define HAS_ORDINARY(alpha) (!tb_is_zero(alpha))
 #endif
 
-const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_cblas, call_fortran};
+TB_STAMP_HOST_CALLS(JOIN(JOIN(tb_, NAME), _calls))
 
 /* ---- Being called ----------------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ TB_INLINED bool is_settled(const tb_host_blas *host, int number, const tb_produc
 {
     if (number == 0) {
         tb_follow();
-        tb_multiply(product, &host->base);
+        tb_perform(tb_task_of_product(product), &host->base);
     } else if (host->address)
         return false;
     else

@@ -23,10 +23,10 @@ static bool make_room(void **array, int count, int *room, size_t bytes, bool *fa
     return true;
 }
 
-/* Most names of a process are none: one look at the letters behind scipy_ and cblas_ is enough. */
+/* Most names of a process are none: one look at the letters behind scipy_, cblas_ and LAPACKE_ is enough. */
 static bool may_be_a_routine(const char *name)
 {
-    static const char stems[][4] = {"gem", "sym", "hem", "syr", "her", "trm", "trs"};
+    static const char stems[][4] = {"gem", "sym", "hem", "syr", "her", "trm", "trs", "pot"};
     if (!*name || !strchr("sdcz", *name))
         return false;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
@@ -39,13 +39,13 @@ static bool may_be_a_routine(const char *name)
 static tb_spelling spelling_of(const char *name)
 {
     const char *bare = strncmp(name, "scipy_", 6) == 0 ? name + 6 : name;
-    bare = strncmp(bare, "cblas_", 6) == 0 ? bare + 6 : bare;
+    bare = strncmp(bare, "cblas_", 6) == 0 ? bare + 6 : strncmp(bare, "LAPACKE_", 8) == 0 ? bare + 8 : bare;
     for (tb_routine routine = may_be_a_routine(bare) ? 0 : TB_ROUTINES; routine < TB_ROUTINES; routine++) {
         const char *routine_name = tb_routine_rows[routine].name;
         if (strncmp(bare, routine_name, strlen(routine_name)) != 0)
             continue;
-        const tb_spelling first = (tb_spelling)routine * TB_SPELLINGS_A_ROUTINE;
-        for (tb_spelling spelling = first; spelling < first + TB_SPELLINGS_A_ROUTINE; spelling++)
+        const tb_spelling first = tb_first_spelling(routine), end = tb_first_spelling(routine + 1);
+        for (tb_spelling spelling = first; spelling < end; spelling++)
             if (strcmp(tb_spelling_rows[spelling].symbol, name) == 0)
                 return spelling;
     }

@@ -1,7 +1,6 @@
 /* Which tiling a product gets: everything on the device (cut_whole.c), or else blocks of C that fit. */
-#include "dispatch/cut_in_place.h"
 #include "dispatch/cut_room.h"
-#include "dispatch/cut_whole.h"
+#include "dispatch/plan.h"
 #include "words/integers.h"
 
 /* A slab of about this size keeps the link and the device busy, and is little to wait for at the start. */
@@ -32,12 +31,13 @@ static int64_t choose_slab(const tb_product *product)
 
 /* With all_of_a, A's slabs stay for the blocks to the right; otherwise they are loaded for each block anew, as B's are. */
 static void set_block(const tb_product *product, int64_t block_m, int64_t block_n, bool all_of_a,
-                      int64_t ring, tb_tiling *tiling)
+                      int64_t ring, const tb_budget *budget, tb_tiling *tiling)
 {
     tiling->slabs = tb_ceil_div(tb_larger(product->k, 1), tiling->slab_k);
     tiling->block_m = tiling->band_m = block_m;
     tiling->block_n = block_n;
     tiling->next_n = block_n;
+    tiling->swath_n = tiling->next_swath_n = tb_choose_swath(budget, block_m, block_n, tiling->slab_k);
     tiling->ring_b = tb_smaller(ring, tiling->slabs);
     tiling->ring_a = all_of_a ? tiling->slabs : tiling->ring_b;
     tiling->ring_c = block_n < product->n ? 2 : 1;
@@ -48,7 +48,7 @@ static bool shrink(const tb_product *product, int64_t block_m, int64_t block_n, 
                    const tb_budget *budget, tb_tiling *tiling)
 {
     for (;;) {
-        set_block(product, block_m, block_n, all_of_a, RING, tiling);
+        set_block(product, block_m, block_n, all_of_a, RING, budget, tiling);
         if (tb_tiling_fits(budget, product, tiling))
             return true;
         if (block_n > BLOCK_LEAST && (all_of_a || block_n >= block_m))
@@ -89,14 +89,10 @@ bool tb_choose_tiling(const tb_product *product, const tb_budget *budget, tb_til
     int64_t block_n = tb_smaller(tb_round_up(tb_ceil_div(product->n, blocks), kernel->tile_n), product->n);
     block_n = tb_smaller(block_n, rows_most);
 
-    set_block(product, block_m, block_n, true, TB_RING_MAXIMUM, tiling);
+    set_block(product, block_m, block_n, true, TB_RING_MAXIMUM, budget, tiling);
     bool found = tb_tiling_fits(budget, product, tiling);
     for (; !found && tiling->slab_k > 0; tiling->slab_k /= 2)
         if ((found = choose_blocks(product, block_m, block_n, budget, tiling)))
             break;
-    if (found) {
-        tiling->swath_n = tb_choose_swath(budget, tiling->band_m, tiling->block_n, tiling->slab_k);
-        tiling->next_swath_n = tiling->swath_n;
-    }
     return found;
 }

@@ -1,6 +1,7 @@
 /* Forecasts in seconds, from the product and the machine alone. */
-#include "dispatch/plan.h"
+#include "dispatch/cost_model.h"
 
+#include "dispatch/schedule.h"
 #include "kernels/launch.h"
 #include "words/folded.h"
 #include "words/integers.h"
@@ -138,21 +139,11 @@ static double copy_rate(const tb_machine *machine, int devices)
     return COPY_RATE_A_CORE * (cores > 0 ? cores : 1);
 }
 
-/* A pipeline's stages overlap, but for its beginning and its end. copying is the time of all host copies, which
- * the devices share. */
-static double overlapped(double in, double out, double work, double copying)
+/* A pipeline's stages overlap, but for its beginning and its end. */
+static double overlapped(const tb_terms *terms)
 {
-    return STREAMED_CALL_SECONDS + (copying > 0 ? COPIED_CALL_SECONDS : 0) +
-           fmax(fmax(in, out), fmax(work, copying)) + UNCOVERED_IN * in + UNCOVERED_OUT * out +
-           UNCOVERED_WORK * work;
-}
-
-/* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays
- * nothing, because such products have no choice. */
-static double part_seconds(const tb_product *block, double in, const tb_chip *chip, double kernel,
-                           double copying)
-{
-    return overlapped(in / chip->link_in, bytes_of_c(block) / chip->link_out, SLAB_FACTOR * kernel, copying);
+    return STREAMED_CALL_SECONDS + (terms->copies > 0 ? COPIED_CALL_SECONDS : 0) + tb_longest_term(terms) +
+           UNCOVERED_IN * terms->in + UNCOVERED_OUT * terms->out + UNCOVERED_WORK * terms->kernel;
 }
 
 /* Bytes that each of two devices gets from the other one instead of the host: half of what both need, where that passes through
@@ -190,9 +181,15 @@ void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_p
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
         take_block(product, &plan->regions[i], &block);
         const tb_kernel_times times = tb_time_kernel(plan->regions[i].kernel, &block, chip);
-        const double in = bytes_in(&block) - spared;
-        suited = fmax(suited, part_seconds(&block, in, chip, times.all, copying));
-        slowest = fmax(slowest, part_seconds(&block, in, chip, times.all + times.at_risk, copying));
+        /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays nothing, because
+         * such products have no choice. The host's copies are for all devices. */
+        tb_terms terms = {.in = tb_link_seconds(bytes_in(&block) - spared, chip->link_in, false),
+                          .out = tb_link_seconds(bytes_of_c(&block), chip->link_out, false),
+                          .copies = copying,
+                          .kernel = SLAB_FACTOR * times.all};
+        suited = fmax(suited, overlapped(&terms));
+        terms.kernel = SLAB_FACTOR * (times.all + times.at_risk);
+        slowest = fmax(slowest, overlapped(&terms));
     }
     plan->device_seconds = ratio * slowest;
     plan->seconds_at_risk = slowest > suited ? ratio * (slowest - suited) : 0; /* both may be infinite */
@@ -202,15 +199,16 @@ double tb_streamed_seconds_least(const tb_product *product, const tb_facts *fact
 {
     const tb_machine *machine = &facts->machine;
     const tb_chip *chip = machine->chip_count > 0 ? &machine->chips[0] : &presumed_chip;
-    double in = bytes_in(product) / chip->link_in, out = bytes_of_c(product) / chip->link_out;
-    double work = 0;
-    if (machine->chip_count == 0)
-        work = flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY);
-    int devices = machine->chip_count > 1 ? machine->chip_count : 1;
+    const int devices = machine->chip_count > 1 ? machine->chip_count : 1;
     const double sharing = devices > 1 ? fmin(1, known_ratio(machine->sharing_ratio)) : 1;
-    return sharing * known_ratio(machine->streamed_ratio) *
-           overlapped(in / devices, out / devices, work,
-                      host_copies(product, facts) / copy_rate(machine, devices));
+    const tb_terms terms = {
+        .in = tb_link_seconds(bytes_in(product), chip->link_in, false) / devices,
+        .out = tb_link_seconds(bytes_of_c(product), chip->link_out, false) / devices,
+        .copies = host_copies(product, facts) / copy_rate(machine, devices),
+        .kernel = machine->chip_count > 0
+                      ? 0
+                      : flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY)};
+    return sharing * known_ratio(machine->streamed_ratio) * overlapped(&terms);
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */
@@ -256,12 +254,36 @@ tb_target tb_target_of(const tb_chip *chip)
                        .memory_bytes_a_clock = chip->memory_bytes_a_clock};
 }
 
+/* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
+#define NOMINAL_LINK 52e9
+
+/* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together
+ * (on an H200's host of 16 cores twelve do 117 GB/s). The route is chosen by a lower rate, as it decides
+ * whether to leave the host at all. */
+#define NOMINAL_COPY_A_THREAD 10e9
+
+tb_chip tb_nominal_chip(const tb_chip *presumed, const tb_chip *measured)
+{
+    tb_chip chip = *presumed;
+    if (measured) {
+        chip.link_in = NOMINAL_LINK * exp2(round(log2(measured->link_in / NOMINAL_LINK)));
+        chip.link_out = NOMINAL_LINK * exp2(round(log2(measured->link_out / NOMINAL_LINK)));
+        chip.clusters = measured->clusters;
+    }
+    return chip;
+}
+
+double tb_nominal_copy_rate(int threads, int devices)
+{
+    return NOMINAL_COPY_A_THREAD * threads / devices;
+}
+
 /* The schedule is what was prepared for the product. */
 static double seconds_of(const tb_kernel *kernel, const tb_product *product, const tb_schedule *schedule,
                          const tb_chip *chip)
 {
     const double arithmetic =
-        kernel->prepare ? schedule->clocks / chip->clock : tile_seconds(kernel, product, chip);
+        tb_has_forecast(kernel) ? schedule->clocks / chip->clock : tile_seconds(kernel, product, chip);
     const double traffic =
         (double)tb_members_of(product) * (bytes(&product->a) + bytes(&product->b) + bytes(&product->c));
     const double seconds = LAUNCH_SECONDS + fmax(arithmetic, traffic / chip->memory_rate);
@@ -270,7 +292,7 @@ static double seconds_of(const tb_kernel *kernel, const tb_product *product, con
 
 tb_kernel_times tb_time_kernel(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip)
 {
-    const tb_schedule schedule = tb_prepare(kernel, product, tb_target_of(chip));
+    const tb_schedule schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
     return (tb_kernel_times){.all = seconds_of(kernel, product, &schedule, chip),
                              .of_a = schedule.clocks_of_a / chip->clock,
                              .at_risk = schedule.clocks_at_risk / chip->clock};
@@ -326,7 +348,7 @@ double tb_resident_seconds(const tb_kernel *kernel, const tb_product *product, c
     const tb_product *multiplied = reads_as_given(kernel, product)     ? product
                                    : kernel->reads == TB_READS_COMPLEX ? &term
                                                                        : &lowered;
-    const tb_schedule schedule = tb_prepare(kernel, multiplied, tb_target_of(chip));
+    const tb_schedule schedule = tb_make_schedule(kernel, multiplied, tb_target_of(chip));
     return seconds_as_prepared(kernel, product, &schedule, chip);
 }
 

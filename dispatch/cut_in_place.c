@@ -2,10 +2,8 @@
  * right. What has come back is complete, and what has not is as the program left it, so that the host can go on from there.
  * The triangle comes with the first of them, all of it.
  */
-#include "dispatch/cut_in_place.h"
-
+#include "dispatch/cost_model.h"
 #include "dispatch/cut_room.h"
-#include "dispatch/plan.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -64,13 +62,13 @@ static double seconds_of(const tb_product *product, const tb_budget *budget, int
                                        : tb_rows_of(product, (tb_range){0, rows});
     const double parts =
         by_columns ? (double)product->n / (double)columns : (double)product->m / (double)rows;
-    const double bytes = (double)tb_matrix_bytes(&part.c.matrix),
-                 triangle = tb_stored_bytes(tb_triangle_of(product)),
-                 device = tb_kernel_seconds(budget->kernel, &part, chip);
-    const double in = stays ? 0 : bytes / chip->link_in, out = stays ? 0 : bytes / chip->link_out,
-                 copies = stays ? 0 : 2 * bytes / budget->copy_rate;
-    return triangle / chip->link_in + in + device + out +
-           (parts - 1) * fmax(fmax(in, out), fmax(device, copies));
+    const double bytes = stays ? 0 : (double)tb_matrix_bytes(&part.c.matrix);
+    const tb_terms each = {.in = tb_link_seconds(bytes, chip->link_in, false),
+                           .out = tb_link_seconds(bytes, chip->link_out, false),
+                           .copies = 2 * bytes / budget->copy_rate,
+                           .kernel = tb_kernel_seconds(budget->kernel, &part, chip)};
+    return tb_link_seconds(tb_stored_bytes(tb_triangle_of(product)), chip->link_in, false) + each.in +
+           each.kernel + each.out + (parts - 1) * tb_longest_term(&each);
 }
 
 static tb_tiling cut(const tb_product *product, const tb_budget *budget, int parts)

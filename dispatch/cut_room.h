@@ -1,8 +1,14 @@
-/* What all ways of cutting a product share. */
+/* The ways of cutting a product, and what they share. */
 #ifndef TB_CUT_ROOM_H
 #define TB_CUT_ROOM_H
 
 #include "dispatch/tiling.h"
+
+/* Cuts a product of which everything has its place on the device; false when there is no room for it (cut_whole.c). */
+bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
+
+/* Cuts a product or solve in C's place; false when nothing fits (cut_in_place.c). */
+bool tb_cut_in_place(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
 /* Of the steps of k in a slab, but for the last one. */
 #define TB_SLAB_K_MULTIPLE 128

@@ -2,8 +2,6 @@
  * rows where there are many more of them. Of the ways to do the first, the one that is forecast to take least
  * time.
  */
-#include "dispatch/cut_whole.h"
-
 #include "dispatch/cut_room.h"
 #include "words/integers.h"
 

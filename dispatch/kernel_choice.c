@@ -1,11 +1,12 @@
 /* Which kernel serves a product: every catalog row that can is a candidate, the cheapest wins. */
 #include "dispatch/mix.h"
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
 #include "words/lowered.h"
 #include "words/integers.h"
 
-#include <string.h>
+#include <stdatomic.h>
 
 static bool can_be_read_as_complex(const tb_product *product)
 {
@@ -77,81 +78,58 @@ static const tb_kernel *find_cheapest(const tb_product *product, const tb_facts 
     return best;
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* By how much the address is aligned, up to the 128 bytes that a forecast may ask for: a power of two, its
- * exponent. */
-static uint64_t alignment_of(const tb_operand *operand)
-{
-    enum { MOST = 128 };
-    return (uint64_t)__builtin_ctzll((uintptr_t)operand->data | MOST);
-}
-
-/* The same of the distances between a batch's matrices: the stride's exponent, or the greatest one where all are in one place. */
-static uint64_t alignment_between(const tb_product *product, tb_role role)
-{
-    enum { NOT_OF_ELEMENTS = 0, ONE_ELEMENT = 1, MOST = 128 };
-    const tb_members *members = &product->batch.members[role];
-    const bool is_batch = tb_is_batch(product);
-    if (is_batch && members->uneven && members->stride == 0)
-        return NOT_OF_ELEMENTS;
-    return ONE_ELEMENT + (uint64_t)__builtin_ctzll((uint64_t)(is_batch ? members->stride : 0) | MOST);
-}
-
-/* The hash of all that the choice depends on, where the kernels are the catalog's and none is forced. What is known of the operands'
- * numbers is not in it: a kernel that they do not suit takes no longer than the others would. */
+/* The hash of all that the choice depends on, where the kernels are the catalog's and none is forced. */
 static uint64_t hash_question(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                               bool pitched)
 {
-    const uint64_t flags = (uint64_t)product->a.transposed | (uint64_t)product->b.transposed << 1 |
-                           (uint64_t)!tb_is_zero(product->beta) << 2 | (uint64_t)pitched << 3 |
-                           (uint64_t)facts->accuracy << 4 | alignment_of(&product->a) << 8 |
-                           alignment_of(&product->b) << 12 | (uint64_t)product->routine << 16 |
-                           (uint64_t)product->mask << 24 | (uint64_t)product->mask_pairs << 26 |
-                           (uint64_t)product->expanded[TB_A].embedded << 27 |
-                           (uint64_t)product->in_place << 28 | (uint64_t)tb_is_triangle_left(product) << 30 |
-                           (uint64_t)tb_has_one_operand(product) << 31 | (uint64_t)product->a.stored << 32 |
-                           (uint64_t)product->b.stored << 34 | (uint64_t)(product->alpha.im != 0) << 36 |
-                           (uint64_t)(product->beta.im != 0) << 37 | (uint64_t)(product->terms == 2) << 38 |
-                           alignment_between(product, TB_A) << 40 | alignment_between(product, TB_B) << 44;
-    const uint64_t parts[] = {(uint64_t)product->m,
-                              (uint64_t)product->n,
-                              (uint64_t)product->k,
-                              (uint64_t)tb_members_of(product),
-                              (uint64_t)product->a.ld,
-                              (uint64_t)product->b.ld,
-                              (uint64_t)product->diagonal,
-                              flags,
-                              (uint64_t)chip->architecture << 32 | (uint64_t)chip->multiprocessors,
-                              (uintptr_t)chip->clusters,
-                              bits_of(chip->clock),
-                              bits_of(chip->memory_rate),
-                              bits_of(chip->memory_bytes_a_clock)};
-    uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        hash = tb_mix(hash, parts[i]);
-    return hash;
+    uint64_t hash = (uint64_t)pitched | (uint64_t)facts->accuracy << 1 | (uint64_t)chip->architecture << 8 |
+                    (uint64_t)chip->multiprocessors << 32;
+    hash = tb_mix_real(tb_mix_real(hash, chip->clock), chip->memory_rate);
+    hash = tb_mix(tb_mix_real(hash, chip->memory_bytes_a_clock), (uintptr_t)chip->clusters);
+    return tb_hash_product(hash, product);
 }
 
-/* Programs call again and again with a few shapes: all rows are asked for their forecasts only at the first
- * call of each. */
+#define ROW_BITS UINT64_C(0xff)
+
+/* The kernel of an entry, if that answers the question. */
+static const tb_kernel *answer_in(uint64_t entry, uint64_t question)
+{
+    const size_t row = (size_t)(entry & ROW_BITS);
+    return (entry ^ question) <= ROW_BITS && row > 0 && row <= tb_catalog_size ? &tb_catalog[row - 1] : NULL;
+}
+
+static const tb_kernel *recall(const tb_facts *facts, uint64_t question)
+{
+    const tb_new_choices *chosen = facts->chosen;
+    const tb_kernel *known = answer_in(
+        atomic_load_explicit(&facts->choices->entries[tb_place_of_choice(question)], memory_order_relaxed),
+        question);
+    for (int i = 0; !known && chosen && i < chosen->count; i++)
+        known = answer_in(chosen->entries[i], question);
+    return known;
+}
+
+static void tell(tb_new_choices *chosen, uint64_t question, const tb_kernel *kernel)
+{
+    const uint64_t row = (uint64_t)(kernel - tb_catalog) + 1;
+    if (chosen && row <= ROW_BITS && chosen->count < (int)(sizeof chosen->entries / sizeof *chosen->entries))
+        chosen->entries[chosen->count++] = (question & ~ROW_BITS) | row;
+}
+
+/* Programs call again and again with a few shapes: all rows are asked for their forecasts, which takes longer than launching one of
+ * them, only at the first call of each. */
 static const tb_kernel *cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
-    if (!facts->memory)
+    if (!facts->choices)
         return find_cheapest(product, facts, chip, pitched);
     const uint64_t question = hash_question(product, facts, chip, pitched);
-    const tb_kernel *known = facts->memory->recall(question);
+    const tb_kernel *known = recall(facts, question);
     if (known && is_candidate(known, product, facts, chip, pitched))
         return known;
     const tb_kernel *best = find_cheapest(product, facts, chip, pitched);
     if (best)
-        facts->memory->keep(question, best);
+        tell(facts->chosen, question, best);
     return best;
 }
 
@@ -200,29 +178,31 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
             product->k > 0 && (product->expanded[role].from > 0 ||
                                (in_place(product, plan, role) && !tb_kernel_takes(kernel, product, role)));
     if (plan->route == TB_ROUTE_RESIDENT)
-        plan->schedule = tb_prepare(kernel, product, tb_target_of(chip));
+        plan->schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
     return true;
 }
 
-const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy)
+bool tb_choose_without_memory(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
-    const tb_kernel *best = NULL;
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
     double best_seconds = 0;
-    for (size_t row = 0; row < tb_catalog_size; row++) {
+    plan->kernel = NULL;
+    for (size_t row = 0; chip && row < tb_catalog_size; row++) {
         const tb_kernel *kernel = &tb_catalog[row];
         const bool takes = product->k == 0 ||
                            (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B));
         /* Without any memory nobody can clear the imaginary parts of a Hermitian C's diagonal afterwards. */
         const bool finishes = kernel->reads != TB_READS_COMPLEX || product->c.structure != TB_HERMITIAN;
-        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > accuracy || !takes ||
-            !finishes || !tb_kernel_serves(kernel, product, chip, false) ||
-            tb_prepare(kernel, product, tb_target_of(chip)).workspace > 0)
+        if (!tb_kernel_is_free_on(kernel, chip->architecture) || kernel->accuracy > facts->accuracy ||
+            !takes || !finishes || !tb_kernel_serves(kernel, product, chip, false))
             continue;
+        const tb_schedule schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
         const double seconds = tb_kernel_seconds(kernel, product, chip);
-        if (!best || seconds < best_seconds) {
-            best = kernel;
-            best_seconds = seconds;
-        }
+        if (schedule.workspace > 0 || (plan->kernel && seconds >= best_seconds))
+            continue;
+        plan->kernel = kernel;
+        plan->schedule = schedule;
+        best_seconds = seconds;
     }
-    return best;
+    return plan->kernel != NULL;
 }

@@ -1,6 +1,6 @@
 /* Decisions, and nothing else. tb_decide looks at a product and at the facts and answers a plan. It has no global state, no clock
- * and no CUDA, so every decision can be printed and tested anywhere. The memory of choices that the facts bring saves it time, and
- * changes no answer.
+ * and no CUDA, so every decision can be printed and tested anywhere. The choices before that the facts bring save it time, and
+ * change no answer; those that it makes are told, and kept by whoever asks.
  *
  * A route is a way to execute a plan; a reason says in words why the plan is what it is.
  */
@@ -76,11 +76,25 @@ typedef struct tb_repeated {
     double host_ratio_of_class;
 } tb_repeated;
 
-/* Who remembers which kernels have been chosen: a question is the hash of all that a choice depends on. */
-typedef struct tb_choice_memory {
-    const tb_kernel *(*recall)(uint64_t question); /* NULL: nothing is known */
-    void (*keep)(uint64_t question, const tb_kernel *chosen);
-} tb_choice_memory;
+/* Kernels that have been chosen before: of each entry the upper 56 bits are the question's, which is the hash of all that a choice
+ * depends on, the lower 8 the answer's row in the catalog, counted from 1. All 0: nothing is remembered. Two questions with the same 56
+ * bits get the same answer. Other threads may be writing: whichever writes last is believed. */
+#define TB_CHOICES 1024
+typedef struct tb_choices {
+    _Atomic(uint64_t) entries[TB_CHOICES];
+} tb_choices;
+
+/* Those that were chosen anew for a decision, as such entries. What finds no room is chosen anew the next time. */
+typedef struct tb_new_choices {
+    int count;
+    uint64_t entries[16];
+} tb_new_choices;
+
+/* Where the choice of a question, or an entry, is kept. */
+static inline size_t tb_place_of_choice(uint64_t question)
+{
+    return question >> 8 & (TB_CHOICES - 1);
+}
 
 /* Devices whose work is looked at: those at the beginning of the machine's list. */
 #define TB_BACKLOGS 16
@@ -102,7 +116,8 @@ typedef struct tb_facts {
     const tb_kernel *forced_kernel; /* NULL when the name that was forced is no kernel's */
     /* Bytes of a device's memory beside operands that lie there, by the option DEVICE_MEMORY; 0: no limit. */
     int64_t bytes_most;
-    const tb_choice_memory *memory; /* NULL: every choice is made anew */
+    const tb_choices *choices; /* NULL: every choice is made anew */
+    tb_new_choices *chosen;    /* filled in, a part of the answer; NULL: nobody wants to know */
 } tb_facts;
 
 typedef enum tb_reason {
@@ -116,7 +131,7 @@ typedef enum tb_reason {
     TB_REASON_MAGNITUDES, /* faster on the device if operands suit its kernel, which is not known */
     TB_REASON_COMPARING,  /* called again and again, and the other way may be faster */
     TB_REASON_FORCED,
-    TB_REASON_ROUTINE,        /* the option ROUTINES leaves it to the host */
+    TB_REASON_ROUTINE, /* the option ROUTINES leaves it to the host, or nobody has measured when a device is faster */
     TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this product */
     TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this product */
     TB_REASON_NO_KERNEL,     /* none can, where its operands lie: a complex beta of matrices in host memory */
@@ -160,6 +175,7 @@ typedef struct tb_plan {
     bool pads[TB_ROLES];       /* an operand is first copied, or expanded, into pitched memory */
     tb_region regions[TB_REGIONS_MAXIMUM]; /* streamed: they cover C and do not overlap */
     int region_count;
+    int64_t block; /* of a factorization: columns that are finished at a time */
     tb_start start;
     bool folds;        /* resident: kernel and schedule are for what is to be folded (words/folded.h) */
     bool joins;        /* resident: kernel and schedule are for both terms at once */
@@ -173,6 +189,15 @@ typedef struct tb_plan {
 #define TB_SMALL_VOLUME (80.0 * 80.0 * 80.0)
 
 tb_plan tb_decide(const tb_product *product, const tb_facts *facts);
+
+/* What a resident plan has to do without, as there is no memory for it. */
+typedef enum tb_shortage {
+    TB_NO_ROOM_TO_FOLD, /* terms are added one after the other, by kernels that may do with less */
+    TB_NO_MEMORY,       /* a term by itself, by a kernel that needs no memory beside the operands */
+} tb_shortage;
+
+/* The plan for that; on the host route where there is none. */
+tb_plan tb_decide_again(const tb_product *product, const tb_facts *facts, tb_shortage shortage);
 
 /* The plan that leaves the call to the host. */
 tb_plan tb_plan_for_host(tb_reason reason, bool needs_device);
@@ -198,9 +223,6 @@ tb_outline tb_outline_of(const tb_plan *plan);
  */
 int tb_print_outline(const tb_outline *outline, char *text, size_t size);
 int tb_print_plan(const tb_plan *plan, char *text, size_t size);
-
-/* A scalar of the product: (re,im) where its numbers are complex. Like snprintf. */
-int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, size_t size);
 
 /* The forecasts behind a decision, in seconds. */
 double tb_host_seconds(const tb_product *product, const tb_machine *machine);
@@ -248,11 +270,16 @@ bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const 
 const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *product, tb_accuracy accuracy,
                                 int architecture);
 
-/* The fastest kernel that needs no memory beside the operands; NULL when none can serve. */
-const tb_kernel *tb_frugal_kernel(const tb_product *product, const tb_chip *chip, tb_accuracy accuracy);
-
 /* The chip as kernels' forecasts see it. */
 tb_target tb_target_of(const tb_chip *chip);
+
+/* The device by which products are cut: as its description has it, with a link like most, the nearest power of two of a PCI Express
+ * 5.0's with 16 lanes to what was measured. That differs a little from one process to the next, and products are to be cut alike in all
+ * of them. measured may be NULL. */
+tb_chip tb_nominal_chip(const tb_chip *presumed, const tb_chip *measured);
+
+/* Likewise, bytes a second that so many threads copy for each of so many devices, both ways together. */
+double tb_nominal_copy_rate(int threads, int devices);
 
 /* NULL when the machine has no such device. */
 const tb_chip *tb_find_chip(const tb_machine *machine, int device);
@@ -260,6 +287,9 @@ const tb_chip *tb_find_chip(const tb_machine *machine, int device);
 /* Fills the plan's kernel and pads for its route and place: the forced kernel if there is one and
  * as_forced says to heed it, else the cheapest. False when it, or none, can serve. */
 bool tb_choose_kernel(const tb_product *product, const tb_facts *facts, bool as_forced, tb_plan *plan);
+
+/* Likewise, the fastest of those that need no memory beside the operands. */
+bool tb_choose_without_memory(const tb_product *product, const tb_facts *facts, tb_plan *plan);
 
 /* Fills the plan's regions and device_seconds. Whole operands in host memory are shared by the devices that make
  * the product fastest; the plan's start says when devices that are not open yet would help. Its kernel has been

@@ -447,3 +447,16 @@ tb_plan tb_decide(const tb_product *product, const tb_facts *facts)
 {
     return tb_is_batch(product) ? decide_batch(product, facts) : decide_one(product, facts);
 }
+
+tb_plan tb_decide_again(const tb_product *product, const tb_facts *facts, tb_shortage shortage)
+{
+    if (shortage == TB_NO_ROOM_TO_FOLD) {
+        tb_facts without = *facts;
+        without.bytes_most = 1;
+        return tb_decide(product, &without);
+    }
+    tb_plan plan = {.route = TB_ROUTE_RESIDENT, .reason = TB_REASON_ON_DEVICE, .place = working_place(facts)};
+    memcpy(plan.places, facts->places, sizeof plan.places);
+    return tb_choose_without_memory(product, facts, &plan) ? plan
+                                                           : on_host(TB_REASON_NO_KERNEL, TB_START_NOT);
+}

@@ -88,9 +88,3 @@ int tb_print_plan(const tb_plan *plan, char *text, size_t size)
     const tb_outline outline = tb_outline_of(plan);
     return tb_print_outline(&outline, text, size);
 }
-
-int tb_print_scalar(const tb_product *product, tb_scalar scalar, char *text, size_t size)
-{
-    return tb_is_complex(tb_element_of(product)) ? snprintf(text, size, "(%g,%g)", scalar.re, scalar.im)
-                                                 : snprintf(text, size, "%g", scalar.re);
-}

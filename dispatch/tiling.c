@@ -1,5 +1,4 @@
-/* What a tiling takes: room on the device, traffic on the link, and the products that it makes the kernel
- * multiply. */
+/* What a tiling takes: room on the device, traffic on the link, and its steps. */
 #include "dispatch/tiling.h"
 
 #include "words/integers.h"
@@ -31,43 +30,68 @@ bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling)
     return (tiling->whole || one_block) && tb_has_one_operand(product);
 }
 
-/* Bands of C, and of A where it is not transposed, have places of their own. */
-static double whole_bytes(const tb_product *product, const tb_tiling *tiling)
+bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role role)
 {
-    const tb_element element = tb_element_of(product);
-    const int64_t m = product->m, n = product->n, k = tb_larger(product->k, 1);
-    const int64_t bands = tiling->apart ? tb_ceil_div(m, tiling->band_m) : 1;
-    const int64_t band_m = tiling->apart ? tiling->band_m : m;
-    const double c = matrix_bytes(band_m, bands * n, element);
-    const double b = product->b.transposed ? matrix_bytes(n, k, element) : matrix_bytes(k, n, element);
-    if (tb_has_one_operand(product))
-        return b + c;
-    return (product->a.transposed ? matrix_bytes(k, m, element) : matrix_bytes(band_m, bands * k, element)) +
-           b + c;
+    return tiling->apart &&
+           (role == TB_C || (role == TB_A && !product->a.transposed && !tb_shares_operand(product, tiling)));
 }
 
-/* The triangle, and of C what is there at a time. */
-static double in_place_bytes(const tb_product *product, const tb_tiling *tiling)
+int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role role)
 {
-    const tb_element element = tb_element_of(product);
-    const double triangle = matrix_bytes(product->k, product->k, element);
-    if (!tiling->whole)
-        return triangle + matrix_bytes(product->m, tiling->ring_c * tiling->block_n, element);
-    const int64_t rows = tb_smaller(tiling->block_m, product->m);
-    return triangle + matrix_bytes(tiling->band_m, tb_ceil_div(rows, tiling->band_m) * product->n, element);
+    const tb_operand *operand = &product->operands[role];
+    return tb_pitched(tb_is_in_bands(product, tiling, role) ? tiling->band_m : tb_larger(operand->rows, 1),
+                      operand->element);
 }
 
+void tb_place_there(const tb_product *product, const tb_tiling *tiling, tb_role role, void *there,
+                    int64_t row, int64_t column, tb_matrix *rectangle)
+{
+    const int64_t band = tb_is_in_bands(product, tiling, role) ? row / tiling->band_m : 0;
+    rectangle->data = there;
+    rectangle->ld = tb_pitched(rectangle->rows, rectangle->element);
+    if (!tiling->whole && role != TB_C)
+        return;
+    rectangle->ld = tb_ld_there(product, tiling, role);
+    rectangle->data =
+        tb_at(rectangle, row - band * tiling->band_m, band * product->operands[role].columns + column);
+}
+
+tb_product tb_rows_of_tiling(const tb_product *product, const tb_tiling *tiling, int64_t row, tb_tiling *own)
+{
+    const int64_t rows = tb_smaller(product->m - row, tiling->block_m);
+    *own = *tiling;
+    if (product->in_place != TB_OUT_OF_PLACE) /* the last block may be lower than a band */
+        own->band_m = own->piece_m = tb_smaller(own->band_m, rows);
+    return tb_rows_of(product, (tb_range){row, rows});
+}
+
+double tb_bytes_there(const tb_product *product, const tb_tiling *tiling, tb_role role)
+{
+    const tb_operand *operand = &product->operands[role];
+    const tb_element element = operand->element;
+    const bool in_bands = tb_is_in_bands(product, tiling, role);
+    const int64_t bands = in_bands ? tb_ceil_div(operand->rows, tiling->band_m) : 1,
+                  rows = in_bands ? tiling->band_m : tb_larger(operand->rows, 1);
+    if (tiling->whole)
+        return matrix_bytes(rows, bands * tb_larger(operand->columns, 1), element);
+    if (role == TB_C)
+        return matrix_bytes(tb_smaller(tiling->block_m, rows), tiling->ring_c * tiling->block_n, element);
+    return role == TB_A
+               ? (double)tiling->ring_a * (double)tb_slab_bytes(tiling->block_m, tiling->slab_k, element)
+               : (double)tiling->ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element);
+}
+
+/* In C's place, of the triangle and what is there of C at a time. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling)
 {
-    const tb_element element = tb_element_of(product);
-    if (product->in_place != TB_OUT_OF_PLACE)
-        return in_place_bytes(product, tiling);
-    if (tiling->whole)
-        return whole_bytes(product, tiling);
-    const int64_t ring_b = tb_shares_operand(product, tiling) ? 0 : tiling->ring_b;
-    return (double)tiling->ring_a * (double)tb_slab_bytes(tiling->block_m, tiling->slab_k, element) +
-           (double)ring_b * (double)tb_slab_bytes(tiling->block_n, tiling->slab_k, element) +
-           matrix_bytes(tiling->block_m, tiling->ring_c * tiling->block_n, element);
+    if (product->in_place != TB_OUT_OF_PLACE) {
+        tb_tiling own;
+        const tb_product rows = tb_rows_of_tiling(product, tiling, 0, &own);
+        return matrix_bytes(product->k, product->k, tb_element_of(product)) +
+               tb_bytes_there(&rows, &own, TB_C);
+    }
+    const double b = tb_shares_operand(product, tiling) ? 0 : tb_bytes_there(product, tiling, TB_B);
+    return tb_bytes_there(product, tiling, TB_A) + b + tb_bytes_there(product, tiling, TB_C);
 }
 
 double tb_tiling_traffic(const tb_product *product, const tb_tiling *tiling)
@@ -126,13 +150,6 @@ bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role
     default:
         return step->brings_c && !tb_is_zero(product->beta);
     }
-}
-
-tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
-                        tb_range columns)
-{
-    const tb_product part = tb_subproduct(product, step->rows, columns, step->k);
-    return tiling->grows ? tb_trimmed(&part) : part;
 }
 
 static tb_range range_at(int64_t first, int64_t most, int64_t end)
@@ -247,67 +264,4 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
                      .brings_c = brings_c,
                      .swath_n = tiling->band_swath_n,
                      .completes = true};
-}
-
-/* ---- Sizes ------------------------------------------------------------------------------------------------ */
-
-typedef struct size_list {
-    tb_launch_size *sizes;
-    int count;
-    tb_scalar beta;
-} size_list;
-
-static void note_size(size_list *list, int64_t rows, int64_t columns, int64_t k, bool added)
-{
-    const tb_launch_size size = {rows, columns, k, added ? (tb_scalar){1, 0} : list->beta};
-    for (int i = 0; i < list->count; i++)
-        if (list->sizes[i].rows == rows && list->sizes[i].columns == columns && list->sizes[i].k == k &&
-            tb_is_one(list->sizes[i].beta) == tb_is_one(size.beta))
-            return;
-    if (rows > 0 && columns > 0)
-        list->sizes[list->count++] = size;
-}
-
-static void note_swaths(size_list *list, int64_t rows, int64_t columns, int64_t swath, int64_t k, bool added)
-{
-    if (columns >= swath)
-        note_size(list, rows, swath, k, added);
-    note_size(list, rows, columns % swath, k, added);
-}
-
-/* A block whose product is summed up over k, the last slab swath by swath. */
-static void note_block(size_list *list, const tb_product *product, const tb_tiling *tiling, int64_t rows,
-                       int64_t columns)
-{
-    const int64_t last = product->k - (tiling->slabs - 1) * tiling->slab_k;
-    if (tiling->slabs > 1)
-        note_size(list, rows, columns, tiling->slab_k, false);
-    if (tiling->slabs > 2)
-        note_size(list, rows, columns, tiling->slab_k, true);
-    note_swaths(list, rows, columns, tiling->swath_n, last, tiling->slabs > 1);
-}
-
-static void note_steps(size_list *list, const tb_product *product, const tb_tiling *tiling)
-{
-    const int64_t count = tb_step_count(product, tiling);
-    for (int64_t i = 0; i < count; i++) {
-        const tb_step step = tb_step_at(product, tiling, i);
-        note_swaths(list, step.rows.count, step.columns.count, step.swath_n, step.k.count, step.k.first > 0);
-    }
-}
-
-int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling, tb_launch_size sizes[TB_LAUNCH_SIZES])
-{
-    size_list list = {.sizes = sizes, .beta = product->beta};
-    if (tiling->whole) {
-        note_steps(&list, product, tiling);
-        return list.count;
-    }
-    const int64_t columns = tb_smaller(tiling->block_n, product->n);
-    const int64_t rows[] = {tb_smaller(tiling->block_m, product->m), product->m % tiling->block_m};
-    for (int i = 0; i < 2; i++) {
-        note_block(&list, product, tiling, rows[i], columns);
-        note_block(&list, product, tiling, rows[i], product->n % columns);
-    }
-    return list.count;
 }

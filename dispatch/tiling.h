@@ -1,17 +1,8 @@
 /* How a product whose operands stream through a device is cut.
  *
- * Where the device has room for everything, each operand has its place there. The columns of the first block
- * of C are multiplied with A as A arrives, piece by piece; A then lies there, and columns of B are all that
- * the next columns of C need. So C travels back while B is still on its way, and little is left to do in the
- * end. A piece is what lies together in A: a run of k, or of rows where A is transposed. Slabs of k may be
- * multiplied for all of C before that, and rows may come band by band after it. Where C has many more rows
- * than columns all of B comes first, and bands of A complete bands of C.
- *
- * Elsewhere C is cut into blocks that lie whole on the device. A block's product is summed up slab by slab, a
- * slab being a run of k, of which A's columns and B's rows are loaded while the slab before is multiplied.
- *
- * A block's last slab is multiplied swath by swath, a swath being a run of columns, so that the first swaths
- * travel back while the last are computed.
+ * A product is a sequence of steps: something is brought, and then multiplied. What cuts it are a first block of columns, and those
+ * after it; slabs, which are runs of k; pieces of A; bands of rows; and swaths, runs of columns of which each travels back while the next
+ * are computed (docs/streaming.md).
  */
 #ifndef TB_TILING_H
 #define TB_TILING_H
@@ -43,7 +34,8 @@ typedef struct tb_tiling {
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
-    /* With whole: a triangle that grows by next_n rows and columns; then nothing else cuts it but swaths. */
+    /* With whole: a triangle that grows by next_n rows of A and columns of B, each of which complete rows of a lower one, or columns of an
+     * upper one; then nothing else cuts it but swaths. */
     bool grows;
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
@@ -52,11 +44,6 @@ typedef struct tb_tiling {
     int64_t ring_c; /* blocks of C on the device at a time */
 } tb_tiling;
 
-/* A triangle that has its place on the device as a whole may grow: each step brings some rows of A and the same columns of B, and
- * completes what of C they and those before make complete: rows of a lower triangle, columns of an upper one. Then C goes
- * back from the beginning on. */
-
-/* A product is a sequence of steps: something is brought, and then multiplied. */
 typedef struct tb_step {
     tb_range rows, columns, k; /* of the product; where k begins at 0, beta is the program's, else 1 */
     tb_range grown;  /* rows of A and columns of B that are brought; a count of 0: those of the product */
@@ -73,38 +60,37 @@ extern const tb_role tb_bringing_order[TB_ROLES];
 bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
                     tb_range *columns, tb_range *k);
 
-/* The columns of the step that are multiplied at a time, from so many on from the step's first. */
-static inline tb_range tb_swath_at(const tb_step *step, int64_t column)
+/* So many columns of what a step multiplies, wherever that lies; of a triangle that grows, without what lies beyond the mask and has not
+ * come yet. */
+static inline tb_product tb_swath_of(const tb_product *part, const tb_tiling *tiling, int64_t column,
+                                     int64_t swath_n)
 {
-    return (tb_range){step->columns.first + column, tb_smaller(step->swath_n, step->columns.count - column)};
+    const tb_product swath = tb_columns_of(part, (tb_range){column, tb_smaller(swath_n, part->n - column)});
+    return tiling->grows ? tb_trimmed(&swath) : swath;
 }
-
-/* Some columns of what the step multiplies. */
-tb_product tb_step_part(const tb_step *step, const tb_product *product, const tb_tiling *tiling,
-                        tb_range columns);
 
 int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling);
 tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t index);
 
-/* Rows, columns, steps of k and beta of the products that a tiling makes the kernel multiply: no others
- * occur, and not all may. Returns how many. */
-typedef struct tb_launch_size {
-    int64_t rows, columns, k;
-    tb_scalar beta; /* after the first slab, 1 */
-} tb_launch_size;
-#define TB_LAUNCH_SIZES 28
-int tb_tiling_sizes(const tb_product *product, const tb_tiling *tiling,
-                    tb_launch_size sizes[TB_LAUNCH_SIZES]);
+/* Rows of C that are computed as a product of their own, from this one on, and how those are cut. */
+tb_product tb_rows_of_tiling(const tb_product *product, const tb_tiling *tiling, int64_t row, tb_tiling *own);
 
 /* Whether A and B are one matrix that has one place on the device, from which both are read. */
 bool tb_shares_operand(const tb_product *product, const tb_tiling *tiling);
 
-/* Whether kernels may plan for products of one size otherwise according to where in C they lie: parts of a triangle may have fewer
- * tiles, and so share out more of k. */
-static inline bool tb_depends_on_place(const tb_product *product, const tb_tiling *tiling)
-{
-    return (product->mask != TB_FULL && tiling->whole) || product->in_place != TB_OUT_OF_PLACE;
-}
+/* Whether the operand's bands of rows have places of their own on the device. */
+bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role role);
+
+/* Bytes of an operand's place on the device, or of its places in a ring. */
+double tb_bytes_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
+
+/* Where all of an operand has its place on the device, or, of C, at least two blocks: the distance between columns, in elements. */
+int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
+
+/* Lets a rectangle of the operand describe where it lies on the device, in a place that begins there: one of its own for a slab, or else
+ * the operand's, where row and column, counted from the place's first, are the rectangle's. */
+void tb_place_there(const tb_product *product, const tb_tiling *tiling, tb_role role, void *there,
+                    int64_t row, int64_t column, tb_matrix *rectangle);
 
 /* Device memory in bytes that the tiling takes, without the kernel's workspace. */
 double tb_tiling_bytes(const tb_product *product, const tb_tiling *tiling);
@@ -129,6 +115,7 @@ typedef struct tb_budget {
     int64_t slot_bytes;
     double copy_rate; /* bytes a second that the host's threads copy through slots, both ways together */
     tb_passage passages[TB_ROLES];
+    bool stays[TB_B + 1]; /* an operand is multiplied where the program has it */
 } tb_budget;
 
 /* Elements of the product that a slot takes. */
@@ -147,8 +134,7 @@ double tb_tiling_needs(const tb_budget *budget, const tb_product *product, const
 /* Distance between the columns of a matrix of so many rows in device buffers, in elements. */
 int64_t tb_pitched(int64_t rows, tb_element element);
 
-/* A part of the product for which forecasts and workspaces are asked: its operands lie nowhere, with the
- * longest of their columns' pitch. */
+/* A part of the product for which forecasts are asked: its operands lie nowhere, with the longest of their columns' pitch. */
 tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n, int64_t k);
 
 /* Forecasts of the kernel for products of some sizes, as they come up; zeroed before anything is in it, and

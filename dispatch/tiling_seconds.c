@@ -1,7 +1,7 @@
 /* How long the steps of a streamed product take, gone through one by one: the link's two ways, the device and
  * the thread that keeps all of it going each do one thing after the other, and wait for each other.
  */
-#include "dispatch/plan.h"
+#include "dispatch/cost_model.h"
 #include "dispatch/tiling.h"
 
 #include "words/integers.h"
@@ -11,15 +11,10 @@
 /* What follows was fitted to 342 ways of cutting squares of 1024 to 12288 and some others, on an H200 with 16
  * cores, in ordinary and in pinned memory: within a shape, forecasts are off by 2.8%. */
 
-/* Each way of the link while the other one is used, too. */
-#define BOTH_WAYS 0.9
 /* A column, or what of it is loaded, where the link or the host's threads do not go on with the next one. */
 #define PIECE_SECONDS 13e-9
-/* What the calling thread takes to start a product, and for a slot beside copying. */
-#define LAUNCH_THREAD_SECONDS 28e-6
-#define SLOT_THREAD_SECONDS   29e-6
-/* On the device, between two products. */
-#define GAP_SECONDS 14e-6
+/* What the calling thread takes for a slot beside copying. */
+#define SLOT_THREAD_SECONDS 29e-6
 /* Between C's being computed and its being on its way. */
 #define RETURN_SECONDS 54e-6
 
@@ -51,16 +46,6 @@ static double bytes(const simulation *simulation, int64_t rows, int64_t columns)
     return simulation->element_bytes * (double)rows * (double)columns;
 }
 
-static double later(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double link_seconds(double amount, double rate, bool both_ways)
-{
-    return amount / (both_ways ? BOTH_WAYS * rate : rate);
-}
-
 /* ---- C's way back ----------------------------------------------------------------------------------------- */
 
 /* The thread looks after what is on its way back: empties what has come, sends what can leave. */
@@ -76,9 +61,9 @@ static void serve(simulation *simulation)
             simulation->emptied++;
         } else if (simulation->sent < simulation->computed &&
                    simulation->sent < simulation->emptied + TB_SLOTS && next->time <= simulation->thread) {
-            const double start = later(simulation->thread, simulation->returning);
+            const double start = fmax(simulation->thread, simulation->returning);
             simulation->returning =
-                start + link_seconds(next->bytes, budget->chip->link_out, start < simulation->loading);
+                start + tb_link_seconds(next->bytes, budget->chip->link_out, start < simulation->loading);
             next->time = simulation->returning;
             simulation->sent++;
         } else {
@@ -93,7 +78,7 @@ static void serve_all(simulation *simulation)
     serve(simulation);
     while (simulation->emptied < simulation->computed) {
         const unsigned next = simulation->emptied < simulation->sent ? simulation->emptied : simulation->sent;
-        simulation->thread = later(simulation->thread, simulation->parcels[next % PARCELS].time);
+        simulation->thread = fmax(simulation->thread, simulation->parcels[next % PARCELS].time);
         serve(simulation);
     }
 }
@@ -125,11 +110,11 @@ static void load_by_slots(simulation *simulation, int64_t rows, int64_t columns,
         const int64_t in_slot = tb_smaller(most, columns - column);
         const double amount = bytes(simulation, rows, in_slot);
         serve(simulation);
-        simulation->thread = later(simulation->thread, *slot) + amount / budget->copy_rate +
+        simulation->thread = fmax(simulation->thread, *slot) + amount / budget->copy_rate +
                              SLOT_THREAD_SECONDS + (double)in_slot * piece_seconds;
-        simulation->loading = later(simulation->loading, simulation->thread);
+        simulation->loading = fmax(simulation->loading, simulation->thread);
         simulation->loading +=
-            link_seconds(amount, budget->chip->link_in, simulation->loading < simulation->returning);
+            tb_link_seconds(amount, budget->chip->link_in, simulation->loading < simulation->returning);
         *slot = simulation->loading;
     }
 }
@@ -143,8 +128,8 @@ static void load(simulation *simulation, tb_passage passage, int64_t rows, int64
         load_by_slots(simulation, rows, columns, piece_seconds);
     if (passage == TB_STRAIGHT)
         simulation->loading +=
-            link_seconds(bytes(simulation, rows, columns), simulation->budget->chip->link_in,
-                         simulation->loading < simulation->returning) +
+            tb_link_seconds(bytes(simulation, rows, columns), simulation->budget->chip->link_in,
+                            simulation->loading < simulation->returning) +
             (double)columns * piece_seconds;
 }
 
@@ -197,13 +182,13 @@ static void multiply(simulation *simulation, const tb_step *step, int64_t column
     const tb_known_size *size = size_of(simulation, m, columns, k);
     const bool again = simulation->a_row == step->rows.first && simulation->a_rows == m &&
                        simulation->a_k == k && !step->brings_a;
-    double seconds = GAP_SECONDS + share * (size->seconds - (again ? size->seconds_of_a : 0));
+    double seconds = TB_GAP_SECONDS + share * (size->seconds - (again ? size->seconds_of_a : 0));
     /* What something is added to is read while nothing else goes on. */
     if (step->k.first > 0 || !tb_is_zero(simulation->product->beta))
         seconds += share * bytes(simulation, m, columns) / simulation->budget->chip->memory_rate;
-    simulation->thread += LAUNCH_THREAD_SECONDS;
+    simulation->thread += TB_LAUNCH_THREAD_SECONDS;
     simulation->computing =
-        later(simulation->computing, later(simulation->loading, simulation->thread)) + seconds;
+        fmax(simulation->computing, fmax(simulation->loading, simulation->thread)) + seconds;
     simulation->a_row = step->rows.first;
     simulation->a_rows = m;
     simulation->a_k = k;
@@ -226,7 +211,8 @@ double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, cons
         const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
         bring(&simulation, &step);
         for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
-            const tb_range columns = tb_swath_at(&step, column);
+            const tb_range columns = {step.columns.first + column,
+                                      tb_smaller(step.swath_n, step.columns.count - column)};
             multiply(&simulation, &step, columns.count, share_of(&simulation, step.rows, columns));
             if (step.completes)
                 give_back(&simulation, rows, columns.count,
@@ -236,5 +222,5 @@ double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, cons
         serve(&simulation);
     }
     serve_all(&simulation);
-    return later(later(simulation.thread, simulation.returning), simulation.computing);
+    return fmax(fmax(simulation.thread, simulation.returning), simulation.computing);
 }

@@ -41,50 +41,15 @@ TB_KERNEL_FILE(dgemm_naive, 0)
 #include "kernels/simt/shapes.def"
 #undef TB_SIMT_SHAPE
 
-static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce"};
-tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
-
 /* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
 static tb_module module_sgemm_skinny = {.name = "sgemm_skinny"};
 static tb_module module_dgemm_skinny = {.name = "dgemm_skinny"};
-static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce"};
-static tb_module module_dgemm_skinny_reduce = {.name = "dgemm_skinny_reduce"};
-tb_entry tb_entry_skinny_reduce[] = {
-    [TB_FP32] = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
-    [TB_FP64] = {&module_dgemm_skinny_reduce, "dgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
-};
 static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES_OF_FLOATS("_outer"),
                                           TB_SKINNY_ENTRIES_OF_FLOATS("_outer_vector"),
                                           TB_SKINNY_ENTRIES_OF_FLOATS("_k")};
 static tb_entry entries_dgemm_skinny[] = {TB_SKINNY_ENTRIES(dgemm_skinny, "_outer", 8),
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_outer_vector", 8),
                                           TB_SKINNY_ENTRIES(dgemm_skinny, "_k", 8)};
-
-/* Writing operands out. */
-static tb_module module_expand_fp32 = {.name = "expand_fp32"};
-static tb_module module_expand_fp64 = {.name = "expand_fp64"};
-tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
-    [TB_FP32] = {{&module_expand_fp32, "expand_fp32", 0, NULL, 0, TB_EARLY},
-                 {&module_expand_fp32, "expand_fp32_vector", 0, NULL, 0, TB_EARLY}},
-    [TB_FP64] = {{&module_expand_fp64, "expand_fp64", 0, NULL, 0, TB_EARLY},
-                 {&module_expand_fp64, "expand_fp64_vector", 0, NULL, 0, TB_EARLY}},
-    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex", 0, NULL, 0, TB_EARLY},
-                         {&module_expand_fp32, "expand_fp32_complex_vector", 0, NULL, 0, TB_EARLY}},
-    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
-};
-tb_entry tb_entries_expand_batch[TB_ELEMENTS][2] = {
-    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex_batch", 0, NULL, 0, TB_EARLY},
-                         {&module_expand_fp32, "expand_fp32_complex_batch_vector", 0, NULL, 0, TB_EARLY}},
-    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex_batch", 0, NULL, 0, TB_EARLY}},
-};
-
-static tb_module module_fold = {.name = "fold"};
-tb_entry tb_entries_fold[TB_ELEMENTS] = {
-    [TB_FP32] = {&module_fold, "fold_fp32", 0, NULL, 0, TB_EARLY},
-    [TB_FP64] = {&module_fold, "fold_fp64", 0, NULL, 0, TB_EARLY},
-    [TB_COMPLEX_FP32] = {&module_fold, "fold_fp32_complex", 0, NULL, 0, TB_EARLY},
-    [TB_COMPLEX_FP64] = {&module_fold, "fold_fp64_complex", 0, NULL, 0, TB_EARLY},
-};
 
 /* Triangular solves, and products in one launch: what is theirs alone is the small triangles. */
 static tb_module module_triangular_fp32 = {.name = "triangular_fp32"};
@@ -139,9 +104,6 @@ static tb_entry entries_sgemm_bf16x6_sm80[] = {
 #define TB_ZGEMM_SHAPE(...) TB_ZGEMM_BY_NAMES(TB_ZGEMM_FILE, __VA_ARGS__)
 #include "kernels/fp64/shapes_complex.def"
 #undef TB_ZGEMM_SHAPE
-
-static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce"};
-tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
 
 /* FP64 from INT8. */
 TB_CRT_FILE(dgemm_crt_sm90, TB_CRT_SM90_RING_BYTES, true)
@@ -269,9 +231,10 @@ const tb_kernel tb_catalog[] = {
 #ifdef TB_WITH_LADDER
     TB_LADDER_ROWS,
 #endif
+    {.name = NULL} /* the end, for tb_kernel.others */
 };
 
-const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0];
+const size_t tb_catalog_size = sizeof tb_catalog / sizeof tb_catalog[0] - 1;
 
 const tb_kernel *tb_find_kernel(const char *name)
 {
@@ -279,4 +242,9 @@ const tb_kernel *tb_find_kernel(const char *name)
         if (strcmp(tb_catalog[row].name, name) == 0)
             return &tb_catalog[row];
     return NULL;
+}
+
+const tb_kernel *tb_any_row(tb_element element)
+{
+    return tb_find_kernel(element == TB_FP64 ? "dgemm_naive" : "naive");
 }

@@ -80,6 +80,13 @@ typedef enum tb_reads {
     TB_READS_COMPLEX,    /* general complex ones, where alpha and beta are real, a term at a time */
 } tb_reads;
 
+/* Algorithms that a row of the catalog may stand for, whose steps other rows compute (sequences/). */
+typedef enum tb_sequence {
+    TB_NO_SEQUENCE,
+    TB_SOLVE,          /* a triangular solve by halves */
+    TB_TRIANGLE_TIMES, /* a triangular product as plain ones */
+} tb_sequence;
+
 /* How a kernel would compute a product: what that is forecast to take, what it needs, and how it is dealt to blocks. */
 #define TB_DEAL_BYTES 256
 typedef struct tb_schedule {
@@ -140,8 +147,11 @@ struct tb_kernel {
     int64_t short_side;     /* chosen only where m or n is at most this, 0 when it does not matter */
     int64_t least_elements; /* chosen only where A or B has at least so many elements */
     const char *summary;    /* for people: the idea in a few words */
+    tb_sequence sequence;   /* then it has no schedule and no launch of its own */
     tb_entry *entries; /* by transposition: NN, NT, TN, TT; what follows is the launch function's, as all are
                           where one entry serves every transposition */
+    const tb_kernel
+        *others; /* the catalog, up to a row without a name: where it hands products on to another row */
     /* Decides how the product is dealt to blocks; NULL: whole tiles, at the row's efficiency. */
     void (*prepare)(const tb_kernel *kernel, const tb_product *product, tb_target target,
                     tb_schedule *schedule);
@@ -170,7 +180,13 @@ bool tb_kernel_suits(const tb_kernel *kernel, const tb_product *product);
 /* Whether it computes both terms of the product at once, which it is given as it is: its operands are the first one's. */
 bool tb_kernel_joins(const tb_kernel *kernel, const tb_product *product);
 
-/* How the kernel would compute the product on such a device. */
+/* Whether its schedules tell clocks. */
+static inline bool tb_has_forecast(const tb_kernel *kernel)
+{
+    return kernel->prepare || kernel->sequence != TB_NO_SEQUENCE;
+}
+
+/* How the kernel, which is no sequence, would compute the product on such a device. */
 tb_schedule tb_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target);
 
 /* NN 0, NT 1, TN 2, TT 3: the index into tb_kernel.entries. */

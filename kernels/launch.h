@@ -35,14 +35,8 @@ tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansio
 /* Adds a matrix and its transpose to C: kernels/fold. */
 tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding);
 
-/* Triangular solves in C's place: kernels/triangular. They have no device code but for small triangles: all else is products, by the
- * catalog's other rows. Nothing is launched before all code that it takes is on the device. */
-TB_DECLARE_CALLBACKS(triangular);
-
-/* Triangular products, likewise: plain ones, of the triangle written out and a copy of C. */
-TB_DECLARE_CALLBACKS(multiplied);
-
-/* Either in one launch, without workspace: the device code for small triangles takes large ones too. */
+/* Triangular products and solves in C's place, in one launch, without workspace: kernels/triangular. C has elements, and alpha is not
+ * 0. */
 TB_DECLARE_CALLBACKS(triangle);
 
 /* FP64 from INT8: kernels/crt. */

@@ -21,7 +21,7 @@ static union {
 
 static bool multiply_on_host(const tb_product *product)
 {
-    host_blas->base.multiply(&host_blas->base, product);
+    host_blas->base.call(&host_blas->base, tb_task_of_product(product));
     return true;
 }
 

@@ -91,7 +91,7 @@ static const struct option options[] = {
 
 static bool read_routine(const char *text, tb_routine *routine)
 {
-    for (*routine = 0; *routine < TB_ROUTINES; ++*routine)
+    for (*routine = 0; *routine < TB_PRODUCT_ROUTINES; ++*routine)
         if (strcasecmp(text, tb_routine_rows[*routine].name) == 0)
             return true;
     return false;
@@ -219,7 +219,7 @@ static void gather_facts(question *question)
         tb_machine_start(&(tb_plan){.start = TB_START_NOW}, tb_load_profile);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         question->facts.places[role] = (tb_place){.memory = question->memory};
-    tb_gather_facts(product, &question->facts);
+    tb_gather_facts(tb_task_of_product(product), &question->facts);
     /* What facts say of the host, and all else that was not supposed, is this machine's. */
     tb_machine *machine = &question->facts.machine;
     if (supposed.host_cores > 0)

@@ -255,19 +255,11 @@ static const char *operation_of(const tb_operand *operand)
 
 static void print_words(const question *question, const answer *answer, const kernel_row *rows)
 {
-    const tb_product *product = &question->product;
     const tb_machine *machine = &question->facts.machine;
-    char plan[512], letters[TB_LETTERS_SIZE], alpha[64], beta[64], products[32] = "";
-    if (tb_is_batch(product))
-        snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
+    char plan[512], text[TB_TASK_TEXT_SIZE];
     tb_print_plan(&answer->plan, plan, sizeof plan);
-    tb_print_letters(tb_task_of_product(product), letters);
-    tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
-    tb_print_scalar(product, product->beta, beta, sizeof beta);
-    tool_say("product      %s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s\n",
-             tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
-             (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
-             (long long)product->c.ld, alpha, beta);
+    tb_print_task(tb_task_of_product(&question->product), text);
+    tool_say("product      %s\n", text);
     tool_say("matrices in  %s memory\n", tb_memory_text(question->memory));
     tool_say("host         %d cores\n", machine->host_cores);
     if (has_device(question))

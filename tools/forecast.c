@@ -77,7 +77,7 @@ static outlook look_ahead(const tb_called *called, const supposed_gpu *gpu, int 
     problem_settle_leading_dimensions(&product);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         facts.places[role] = (tb_place){.memory = memory_of(called->places[role])};
-    tb_gather_facts(&product, &facts);
+    tb_gather_facts(tb_task_of_product(&product), &facts);
     suppose_gpu(gpu, &facts.machine);
     facts.machine.host_cores = cores > 0 ? cores : facts.machine.host_cores;
     facts.machine.host_ratio = facts.machine.streamed_ratio = facts.machine.sharing_ratio = 1;
@@ -133,7 +133,7 @@ static int print_json(const record *record, const supposed_gpu *gpu, const outlo
     tb_json_integer(&json, "left_out", (long long)record->left_out);
     write_members(&json, all);
     tb_json_open(&json, "routines", '{');
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
         if (by_routine[routine].calls == 0)
             continue;
         tb_json_open(&json, tb_routine_rows[routine].name, '{');
@@ -164,7 +164,7 @@ static int print_words(const record *record, const supposed_gpu *gpu, const outl
     tool_say("with      %s%s\n\n", gpu->name, gpu->measured ? "" : ", by its data sheet");
     tool_say("%-10s %10s %10s %12s %12s %8s\n", "routine", "calls", "on the GPU", "host alone",
              "with the GPU", "times");
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
         if (by_routine[routine].calls > 0)
             print_row(tb_routine_rows[routine].name, &by_routine[routine]);
     print_row("all", all);
@@ -176,7 +176,7 @@ static int print_words(const record *record, const supposed_gpu *gpu, const outl
 
 static int forecast(const char *path, const supposed_gpu *gpu, bool as_json)
 {
-    static outlook by_routine[TB_ROUTINES];
+    static outlook by_routine[TB_PRODUCT_ROUTINES];
     static record record;
     outlook all = {0};
     tb_called called;

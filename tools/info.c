@@ -1,6 +1,6 @@
 /* `tileblas info`: what TileBLAS finds on this machine, and the options in force. */
 #include "compat/host_blas.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/learning/profile.h"
 #include "lib/reports/json.h"
 #include "lib/machine/device_state.h"
@@ -57,7 +57,7 @@ static host_blas find_host_blas(void)
 /* Empty: it was not found. NULL: it was not looked for. */
 static const char *code_file(void)
 {
-    return tb_device.code_file ? tb_device.code_file() : NULL;
+    return tb_platform.code_file ? tb_platform.code_file() : NULL;
 }
 
 static const char *why_no_device(tb_readiness readiness)
@@ -80,7 +80,7 @@ static const char *kernel_state(const tb_kernel *kernel)
     tb_product aligned = tb_gemm(TB_SGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         aligned.operands[role].element = kernel->element;
-    if (strcmp(tb_device.name, "none") == 0)
+    if (strcmp(tb_platform.name, "none") == 0)
         return "not built";
     if (machine.chip_count > 0 && !tb_kernel_serves(kernel, &aligned, &machine.chips[0], true))
         return "not for this GPU";
@@ -107,7 +107,7 @@ static size_t free_memory(const tb_chip *chip)
 {
     size_t free_bytes = 0, total_bytes;
     if (chip->open)
-        tb_device.memory(chip->device, &free_bytes, &total_bytes);
+        tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes);
     return free_bytes;
 }
 
@@ -219,7 +219,7 @@ static int print_json(const tb_machine *machine, const host_blas *host)
     tb_json_text(&json, "tileblas", TB_VERSION);
     tb_json_text(&json, "preload", library_path("libtileblas-preload.so", path, sizeof path) ? path : NULL);
     tb_json_text(&json, "link", library_path(TB_CODE_HOLDER, path, sizeof path) ? path : NULL);
-    tb_json_text(&json, "device_interface", tb_device.name);
+    tb_json_text(&json, "device_interface", tb_platform.name);
     tb_json_text(&json, "device_code", code_file());
     write_devices(&json, machine);
     tb_json_integer(&json, "host_cores", machine->host_cores);

@@ -47,7 +47,7 @@ static bool is_possible(const tb_called *called)
 {
     const problem problem = record_problem(called);
     tb_product product = problem_product(&problem);
-    return called->m > 0 && called->n > 0 && called->k > 0 && problem_settle_leading_dimensions(&product) &&
+    return problem.m > 0 && problem.n > 0 && problem.k > 0 && problem_settle_leading_dimensions(&product) &&
            problem_has_room(&product);
 }
 
@@ -66,9 +66,11 @@ static void take_kind(const json_value *line)
     snprintf(called.places, sizeof called.places, "%s", places);
     snprintf(called.spelling, sizeof called.spelling, "%s", json_text_of(line, "spelling"));
     called.beta_is_zero = beta && beta->number != 0;
-    called.m = json_integer_of(line, "m", INT64_MAX);
-    called.n = json_integer_of(line, "n", INT64_MAX);
-    called.k = json_integer_of(line, "k", INT64_MAX);
+    called.extents =
+        (tb_extents){3,
+                     {json_integer_of(line, "m", INT64_MAX), json_integer_of(line, "n", INT64_MAX),
+                      json_integer_of(line, "k", INT64_MAX)},
+                     "mnk"};
     called.host_calls = (unsigned long long)json_integer_of(line, "host_calls", CALLS_MOST);
     called.device_calls = (unsigned long long)json_integer_of(line, "device_calls", CALLS_MOST);
     called.host_seconds = seconds_of(line, "host_seconds");
@@ -123,9 +125,9 @@ static void read_operation(char letter, bool *transpose, bool *conjugate)
 problem record_problem(const tb_called *called)
 {
     problem problem = {.routine = called->routine,
-                       .m = called->m,
-                       .n = called->n,
-                       .k = called->k,
+                       .m = called->extents.of[0],
+                       .n = called->extents.of[1],
+                       .k = called->extents.of[2],
                        .alpha = 1,
                        .beta = called->beta_is_zero ? 0 : 1};
     const char *letter = called->letters;

@@ -2,7 +2,7 @@
  * as the user's profile, with which programs begin. What they learn by themselves afterwards comes on top.
  */
 #include "lib/process/clock.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "lib/user/options.h"
@@ -56,7 +56,7 @@ static float *allocate(bool pinned, size_t floats)
     void *memory = NULL;
     if (!pinned)
         memory = malloc(floats * sizeof(float));
-    else if (tb_device.allocate_pinned(floats * sizeof(float), &memory) != TB_OK)
+    else if (tb_platform.allocate_pinned(floats * sizeof(float), &memory) != TB_OK)
         memory = NULL;
     for (size_t i = 0; memory && i < floats; i++)
         ((float *)memory)[i] = (float)(i % 17) - 8;
@@ -68,7 +68,7 @@ static void release(bool pinned, float *memory, size_t floats)
     if (!pinned)
         free(memory);
     else if (memory)
-        tb_device.release_pinned(memory, floats * sizeof(float));
+        tb_platform.release_pinned(memory, floats * sizeof(float));
 }
 
 /* Until the time of this round is over, but once at least. */

@@ -17,8 +17,7 @@ typedef struct tb_factor {
     int64_t m, n;
     tb_matrix a;        /* m x n; read, and overwritten */
     tb_triangle stored; /* what of it; the rest keeps its bytes */
-    int64_t
-        *info; /* where LAPACK's info goes: 0, or the position, from 1, where the matrix has no such factor */
+    int64_t *info;      /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor */
 } tb_factor;
 
 /* Cholesky's, the arguments in the order of POTRF. */

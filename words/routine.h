@@ -40,6 +40,7 @@ typedef struct tb_class_row {
     bool is_hermitian; /* what else would be symmetric, A or C */
     tb_in_place in_place;
     bool is_batch, is_strided;
+    bool factors;           /* LAPACK's: tasks of it are factorizations, not products */
     bool is_served_by_gemm; /* GEMM computes blocks of what it does, and can stand in for it */
 } tb_class_row;
 
@@ -47,6 +48,13 @@ extern const tb_class_row tb_class_rows[TB_CLASSES];
 
 typedef enum tb_routine {
 #define TB_ROUTINE(NAME, name, CLASS, element) TB_##NAME,
+#define TB_LAPACK_ROUTINE(...)
+#include "words/routines.def"
+    TB_PRODUCT_ROUTINES, /* those of products come before those of factorizations */
+    TB_BEFORE_LAPACK = TB_PRODUCT_ROUTINES - 1,
+#undef TB_ROUTINE
+#define TB_ROUTINE(...)
+#define TB_LAPACK_ROUTINE(NAME, name, CLASS, element) TB_##NAME,
 #include "words/routines.def"
 #undef TB_ROUTINE
     TB_ROUTINES,
@@ -54,7 +62,7 @@ typedef enum tb_routine {
 
 typedef struct tb_routine_row {
     const char *name;       /* "sgemm" */
-    const char *cblas_name; /* "cblas_sgemm" */
+    const char *cblas_name; /* "cblas_sgemm", "LAPACKE_dpotrf" */
     /* In upper case and a blank, for the reference BLAS's handler of errors: "SGEMM ". */
     const char *reported;
     tb_routine_class class;

@@ -11,6 +11,8 @@ const tb_element_row tb_element_rows[TB_ELEMENTS] = {
 const tb_routine_row tb_routine_rows[TB_ROUTINES] = {
 #define TB_ROUTINE(NAME, name, CLASS, element)                                                               \
     [TB_##NAME] = {#name, "cblas_" #name, #NAME " ", TB_CLASS_##CLASS, element},
+#define TB_LAPACK_ROUTINE(NAME, name, CLASS, element)                                                        \
+    [TB_##NAME] = {#name, "LAPACKE_" #name, #NAME " ", TB_CLASS_##CLASS, element},
 #include "words/routines.def"
 #undef TB_ROUTINE
 };

@@ -1,5 +1,7 @@
 #include "words/task.h"
 
+#include <stdio.h>
+
 size_t tb_task_bytes(tb_task task)
 {
     if (tb_is_product(task))
@@ -45,4 +47,40 @@ void tb_print_letters(tb_task task, char text[static TB_LETTERS_SIZE])
     else if (task.factor->stored != TB_FULL)
         *text++ = triangles[task.factor->stored];
     *text = '\0';
+}
+
+static int add_integer(char *text, int length, const char *key, int64_t value)
+{
+    return length +
+           snprintf(text + length, (size_t)(TB_TASK_TEXT_SIZE - length), " %s=%lld", key, (long long)value);
+}
+
+/* Both parts where the task's numbers are complex. */
+static int add_scalar(char *text, int length, const char *key, tb_scalar scalar, bool is_complex)
+{
+    char *end = text + length;
+    const size_t left = (size_t)(TB_TASK_TEXT_SIZE - length);
+    return length + (is_complex ? snprintf(end, left, " %s=(%g,%g)", key, scalar.re, scalar.im)
+                                : snprintf(end, left, " %s=%g", key, scalar.re));
+}
+
+void tb_print_task(tb_task task, char text[static TB_TASK_TEXT_SIZE])
+{
+    const tb_extents extents = tb_task_extents(task);
+    const bool is_complex = tb_is_complex(tb_task_element(task));
+    char letters[TB_LETTERS_SIZE];
+    tb_print_letters(task, letters);
+    int length = snprintf(text, TB_TASK_TEXT_SIZE, "%s%s%s", tb_routine_rows[tb_task_routine(task)].name,
+                          *letters ? " " : "", letters);
+    if (tb_task_members(task) > 1)
+        length = add_integer(text, length, "products", tb_task_members(task));
+    for (int i = 0; i < extents.count; i++)
+        length = add_integer(text, length, (const char[]){extents.names[i], '\0'}, extents.of[i]);
+    for (int i = 0; i < tb_task_matrices(task); i++)
+        length = add_integer(text, length, (const char[]){'l', 'd', (char)('a' + i), '\0'},
+                             tb_task_matrix(task, i)->ld);
+    if (tb_is_product(task)) {
+        length = add_scalar(text, length, "alpha", task.product->alpha, is_complex);
+        add_scalar(text, length, "beta", task.product->beta, is_complex);
+    }
 }

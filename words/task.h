@@ -107,4 +107,9 @@ static inline tb_extents tb_task_extents(tb_task task)
 enum { TB_LETTERS_SIZE = 5 };
 void tb_print_letters(tb_task task, char text[static TB_LETTERS_SIZE]);
 
+/* "dgemm NT m=4 n=5 k=6 lda=4 ldb=5 ldc=4 alpha=1 beta=0": the whole call, as people are told of it. Numbers have a point in the C
+ * locale alone. */
+enum { TB_TASK_TEXT_SIZE = 384 };
+void tb_print_task(tb_task task, char text[static TB_TASK_TEXT_SIZE]);
+
 #endif

@@ -27,7 +27,7 @@
         .element = TB_FP64, .efficiency = efficiency_, .blocks = blocks_, .alignment = 1, .masks = true,     \
         .k_limit = TB_CRT_K_MOST, .accuracy = TB_ACCURACY_FP32, .least_extent = 1024,                        \
         .entries = entries_dgemm_crt_##row, .prepare = tb_crt_##row##_prepare,                               \
-        .launch = tb_launch_crt_##row,                                                                       \
+        .launch = tb_launch_crt_##row, .others = tb_catalog,                                                 \
     }
 
 #endif

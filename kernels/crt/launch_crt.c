@@ -127,9 +127,10 @@ static tb_status launch(const tb_crt_family *family, const tb_launcher *launcher
                         const tb_product *product, const tb_schedule *schedule, void *workspace)
 {
     const tb_crt_deal *own = TB_DEAL(schedule, tb_crt_deal);
-    const tb_schedule native = tb_prepare(own->native, product, launcher->target);
+    const tb_kernel *row = tb_crt_native(kernel, own);
+    const tb_schedule native = tb_prepare(row, product, launcher->target);
     if (product->k == 0 || product->m == 0 || product->n == 0)
-        return own->native->launch(launcher, own->native, product, &native, workspace);
+        return row->launch(launcher, row, product, &native, workspace);
     if (!tb_crt_is_in_range(product))
         return TB_UNSUPPORTED;
     const int64_t stages = tb_crt_stages_of(product), blocks_k = tb_ceil_div(product->k, own->survey_k);
@@ -174,11 +175,11 @@ static tb_status launch(const tb_crt_family *family, const tb_launcher *launcher
     tb_forwarder loading = tb_forward_to(launcher), otherwise = tb_forward_to(launcher);
     loading.only_loads = true;
     otherwise.interface.unless = &arguments.decision->moduli;
-    TB_TRY(own->native->launch(&loading.interface, own->native, product, &native, left));
+    TB_TRY(row->launch(&loading.interface, row, product, &native, left));
 
     TB_TRY(launch_survey(launcher, kernel->entries, &arguments));
     TB_TRY(launch_rectangles(family, launcher, kernel->entries, own, product, &arguments));
-    return own->native->launch(&otherwise.interface, own->native, product, &native, left);
+    return row->launch(&otherwise.interface, row, product, &native, left);
 }
 
 /* The catalog's callbacks of a row. */

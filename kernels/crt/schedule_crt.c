@@ -3,7 +3,6 @@
  */
 #include "kernels/crt/schedule_crt.h"
 
-#include "kernels/catalog.h"
 #include "kernels/forecast.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/launch.h"
@@ -110,12 +109,13 @@ bool tb_crt_is_in_range(const tb_product *product)
 }
 
 /* Chooses among kernels that can be told not to run (tb_launcher.unless) and are for large products, which alone are for integers. */
-static const tb_kernel *choose_native(const tb_product *product, tb_target target)
+static const tb_kernel *choose_native(const tb_kernel *others, const tb_product *product, tb_target target)
 {
-    const tb_kernel *best = NULL;
+    const tb_kernel *best = NULL, *naive = NULL;
     double least = 0;
-    for (size_t row = 0; row < tb_catalog_size; row++) {
-        const tb_kernel *kernel = &tb_catalog[row];
+    for (const tb_kernel *kernel = others; kernel->name; kernel++) {
+        if (kernel->launch == tb_launch_tiles && kernel->element == TB_FP64)
+            naive = kernel;
         if (kernel->launch != tb_launch_dgemm_mma || kernel->tile_m * kernel->tile_n < NATIVE_TILE ||
             !tb_kernel_runs_on(kernel, target.architecture))
             continue;
@@ -125,7 +125,7 @@ static const tb_kernel *choose_native(const tb_product *product, tb_target targe
             least = clocks;
         }
     }
-    return best ? best : tb_find_kernel("dgemm_naive");
+    return best ? best : naive;
 }
 
 static double bytes_clocks(double bytes, double share, tb_target target)
@@ -211,11 +211,12 @@ static int32_t most_moduli(const costs *costs, double native)
 
 /* Forecasts, once it is known how many moduli are worth it. A native row without a forecast is that of chips which have no better one for
  * doubles as they are: there operands that do not suit take many times as long. */
-static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_schedule *native,
-                     const tb_product *product, tb_target target, tb_schedule *schedule)
+static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_kernel *row,
+                     const tb_schedule *native, const tb_product *product, tb_target target,
+                     tb_schedule *schedule)
 {
-    const bool is_slow = !deal->native->prepare, pays = deal->moduli_most >= TB_CRT_USUAL_MODULI;
-    const double of_native = is_slow ? tb_row_clocks(deal->native, product, target) : native->clocks,
+    const bool is_slow = !row->prepare, pays = deal->moduli_most >= TB_CRT_USUAL_MODULI;
+    const double of_native = is_slow ? tb_row_clocks(row, product, target) : native->clocks,
                  usual = pays ? moduli_clocks(costs, TB_CRT_USUAL_MODULI) : of_native;
     const bool is_in_range = tb_crt_is_in_range(product);
     schedule->clocks = is_in_range ? survey_clocks(product, target) + usual : HUGE_VAL;
@@ -223,15 +224,16 @@ static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_sched
         schedule->clocks_at_risk = fmax(0, of_native - usual);
 }
 
-static void prepare(const tb_crt_family *family, const tb_product *product, tb_target target,
-                    tb_schedule *schedule)
+static void prepare(const tb_crt_family *family, const tb_kernel *kernel, const tb_product *product,
+                    tb_target target, tb_schedule *schedule)
 {
-    tb_crt_deal own = {.native = choose_native(product, target), .survey_k = survey_k_of(product, target)};
-    const tb_schedule native = tb_prepare(own.native, product, target);
+    const tb_kernel *row = choose_native(kernel->others, product, target);
+    tb_crt_deal own = {.native = (uint32_t)(row - kernel->others), .survey_k = survey_k_of(product, target)};
+    const tb_schedule native = tb_prepare(row, product, target);
     const costs costs = costs_of(family, product, target);
-    own.moduli_most = most_moduli(&costs, own.native->prepare ? native.clocks : HUGE_VAL);
+    own.moduli_most = most_moduli(&costs, row->prepare ? native.clocks : HUGE_VAL);
     cut(family, &own, product);
-    forecast(&costs, &own, &native, product, target, schedule);
+    forecast(&costs, &own, row, &native, product, target, schedule);
     if (tb_crt_is_whole(&own, product) && own.moduli_most >= TB_CRT_USUAL_MODULI)
         schedule->clocks_of_a =
             (bytes_clocks(ELEMENT_BYTES, SURVEY_SHARE, target) +
@@ -251,8 +253,7 @@ static void prepare(const tb_crt_family *family, const tb_product *product, tb_t
     void family##_prepare(const tb_kernel *kernel, const tb_product *product, tb_target target,              \
                           tb_schedule *schedule)                                                             \
     {                                                                                                        \
-        (void)kernel;                                                                                        \
-        prepare(&family, product, target, schedule);                                                         \
+        prepare(&family, kernel, product, target, schedule);                                                 \
     }
 CALLBACK(tb_crt_sm90)
 CALLBACK(tb_crt_sm80)

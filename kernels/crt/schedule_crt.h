@@ -25,7 +25,7 @@ extern const tb_crt_family tb_crt_sm90, tb_crt_sm80, tb_crt_sm75;
 
 /* What is decided before anything is known of the operands. */
 typedef struct tb_crt_deal {
-    const tb_kernel *native; /* the row that multiplies them as they are */
+    uint32_t native; /* the row of the catalog that multiplies them as they are */
     int32_t moduli_most;
     int32_t survey_k;
     int64_t rows, columns; /* of C that are computed at a time */
@@ -72,6 +72,11 @@ static inline int64_t tb_crt_stages_of(const tb_product *product)
 }
 
 /* ---- Of its deal ------------------------------------------------------------------------------------------ */
+
+static inline const tb_kernel *tb_crt_native(const tb_kernel *kernel, const tb_crt_deal *deal)
+{
+    return &kernel->others[deal->native];
+}
 
 static inline bool tb_crt_is_whole(const tb_crt_deal *deal, const tb_product *product)
 {

@@ -1,6 +1,24 @@
+#include "kernels/built_code.h"
 #include "kernels/expand/expand.h"
 #include "kernels/launch.h"
 #include "words/integers.h"
+
+static tb_module module_expand_fp32 = {.name = "expand_fp32"};
+static tb_module module_expand_fp64 = {.name = "expand_fp64"};
+tb_entry tb_entries_expand[TB_ELEMENTS][2] = {
+    [TB_FP32] = {{&module_expand_fp32, "expand_fp32", 0, NULL, 0, TB_EARLY},
+                 {&module_expand_fp32, "expand_fp32_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_FP64] = {{&module_expand_fp64, "expand_fp64", 0, NULL, 0, TB_EARLY},
+                 {&module_expand_fp64, "expand_fp64_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex", 0, NULL, 0, TB_EARLY},
+                         {&module_expand_fp32, "expand_fp32_complex_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex", 0, NULL, 0, TB_EARLY}},
+};
+tb_entry tb_entries_expand_batch[TB_ELEMENTS][2] = {
+    [TB_COMPLEX_FP32] = {{&module_expand_fp32, "expand_fp32_complex_batch", 0, NULL, 0, TB_EARLY},
+                         {&module_expand_fp32, "expand_fp32_complex_batch_vector", 0, NULL, 0, TB_EARLY}},
+    [TB_COMPLEX_FP64] = {{&module_expand_fp64, "expand_fp64_complex_batch", 0, NULL, 0, TB_EARLY}},
+};
 
 /* apart: of a batch's matrices, in elements. */
 static bool is_aligned(const tb_matrix *matrix, int64_t apart, size_t bytes)

@@ -1,6 +1,15 @@
+#include "kernels/built_code.h"
 #include "kernels/fold/fold.h"
 #include "kernels/launch.h"
 #include "words/integers.h"
+
+static tb_module module_fold = {.name = "fold"};
+tb_entry tb_entries_fold[TB_ELEMENTS] = {
+    [TB_FP32] = {&module_fold, "fold_fp32", 0, NULL, 0, TB_EARLY},
+    [TB_FP64] = {&module_fold, "fold_fp64", 0, NULL, 0, TB_EARLY},
+    [TB_COMPLEX_FP32] = {&module_fold, "fold_fp32_complex", 0, NULL, 0, TB_EARLY},
+    [TB_COMPLEX_FP64] = {&module_fold, "fold_fp64_complex", 0, NULL, 0, TB_EARLY},
+};
 
 tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding)
 {

@@ -9,6 +9,9 @@
 #define REDUCE_THREADS 256
 #define SIGN_BIT       0x80000000u /* in the upper word of a double */
 
+static tb_module module_dgemm_mma_reduce = {.name = "dgemm_mma_reduce"};
+tb_entry tb_entry_dgemm_mma_reduce = {&module_dgemm_mma_reduce, "dgemm_mma_reduce", 0, NULL, 0, true};
+
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_dgemm_arguments *arguments)
 {

@@ -1,6 +1,7 @@
 /* Launching the SIMT family as its schedule says: the tiles and pieces, and what adds pieces up. */
 #include "kernels/simt/launch_simt.h"
 
+#include "kernels/built_code.h"
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
 #include "words/integers.h"
@@ -31,6 +32,9 @@ static int shared_bytes(const tb_launcher *launcher, const tb_kernel *kernel, in
     bool small = launcher->target.architecture < 80 && kernel->shared_bytes > SHARED_MAXIMUM_SM75;
     return small ? SHARED_MAXIMUM_SM75 : kernel->shared_bytes + totals;
 }
+
+static tb_module module_sgemm_simt_reduce = {.name = "sgemm_simt_reduce"};
+tb_entry tb_entry_simt_reduce = {&module_sgemm_simt_reduce, "sgemm_simt_reduce", 0, NULL, 0, TB_EARLY};
 
 static tb_status launch_reduce(const tb_launcher *launcher, const tb_kernel *kernel,
                                tb_simt_arguments *arguments)

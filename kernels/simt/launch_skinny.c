@@ -1,5 +1,6 @@
 #include "kernels/simt/launch_skinny.h"
 
+#include "kernels/built_code.h"
 #include "kernels/forecast.h"
 #include "kernels/launch.h"
 #include "words/integers.h"
@@ -281,6 +282,13 @@ void tb_skinny_prepare(const tb_kernel *kernel, const tb_product *product, tb_ta
     schedule->workspace = added_later ? (size_t)(own.pieces * product->m * product->n) * (size_t)v.bytes : 0;
     TB_SET_DEAL(schedule, tb_skinny_schedule, own);
 }
+
+static tb_module module_sgemm_skinny_reduce = {.name = "sgemm_skinny_reduce"};
+static tb_module module_dgemm_skinny_reduce = {.name = "dgemm_skinny_reduce"};
+tb_entry tb_entry_skinny_reduce[] = {
+    [TB_FP32] = {&module_sgemm_skinny_reduce, "sgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
+    [TB_FP64] = {&module_dgemm_skinny_reduce, "dgemm_skinny_reduce", 0, NULL, 0, TB_EARLY},
+};
 
 static tb_status launch_reduce(const tb_launcher *launcher, tb_element element,
                                tb_skinny_arguments *arguments)

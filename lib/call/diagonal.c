@@ -30,7 +30,7 @@ tb_status tb_enqueue_real_diagonal(tb_stream *stream, const tb_matrix *c, const 
     source.data = zero->memory;
     source.ld = 0;
     const tb_expansion expansion = {.source = source, .target = parts, .factor = {1, 0}};
-    return tb_device.expand(stream, &expansion);
+    return tb_enqueue_expansion(stream, &expansion);
 }
 
 void tb_make_diagonal_real(const tb_matrix *c)

@@ -1,13 +1,11 @@
 #include "lib/call/facts.h"
 
-#include "lib/learning/choices.h"
 #include "lib/learning/learning.h"
 #include "lib/machine/machine.h"
 #include "lib/process/callers_state.h"
 #include "lib/user/options.h"
 #include "lib/streaming/pipeline.h"
 #include "lib/user/precision.h"
-#include "lib/learning/repeated.h"
 
 #include <string.h>
 
@@ -40,18 +38,18 @@ static void read_backlogs(tb_facts *facts)
             facts->backlogs[i] = tb_pipeline_backlog(machine->chips[i].device);
 }
 
-void tb_gather_facts(const tb_product *product, tb_facts *facts)
+void tb_gather_facts(tb_task task, tb_facts *facts)
 {
     facts->kernels = tb_catalog;
     facts->kernel_count = tb_catalog_size;
-    facts->memory = &tb_choices;
+    facts->choices = NULL;
+    facts->chosen = NULL;
     read_forced_choices(facts);
     facts->needs_host = tb_caller_needs_host();
-    facts->stays_on_host = !tb_option_has(product->routine);
+    facts->stays_on_host = !tb_option_has(tb_task_routine(task));
     facts->bytes_most = (int64_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();
     read_backlogs(facts);
-    tb_recall(product, facts);
-    tb_recall_product(product, facts);
+    tb_recall_task(task, facts);
 }

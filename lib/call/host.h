@@ -4,15 +4,16 @@
 #ifndef TB_HOST_H
 #define TB_HOST_H
 
-#include "words/product.h"
+#include "words/task.h"
 
 #include <stdbool.h>
 
 typedef struct tb_host tb_host;
 struct tb_host {
-    /* Computes the product, or says false where no routine of the host is just that product. NULL when the process has no
-     * BLAS but ours. */
-    bool (*multiply)(const tb_host *host, const tb_product *product);
+    /* Does the task, or says false where no routine of the host does just that. NULL when the process has no BLAS but ours. */
+    bool (*call)(const tb_host *host, tb_task task);
+    /* Another routine of it, which is called alike; NULL where the process has none. */
+    const tb_host *(*beside)(const tb_host *host, tb_routine routine);
     const char *called_as; /* the name by which the caller called; NULL where nobody knows */
 };
 

@@ -11,7 +11,7 @@
 #include "words/lowered.h"
 
 typedef struct tb_launched {
-    tb_product product;
+    tb_command command; /* the launch, made here once: all but its schedule and its workspace */
     bool is_written_out[TB_B + 1];
     tb_matrix as_it_lies[TB_B + 1]; /* of those */
 } tb_launched;
@@ -33,16 +33,23 @@ static inline int tb_launches_of(const tb_product *product, const tb_plan *plan)
     return plan->joins || tb_knows_terms(plan->kernel) ? 1 : tb_terms_of(product);
 }
 
+/* The product that is launched. */
+static inline const tb_product *tb_launched_product(const tb_launched *launched)
+{
+    return &launched->command.launch.product;
+}
+
 /* For the term of that number; operands are to be written out into the buffers, by role. */
-tb_launched tb_launched_for(const tb_product *given, const tb_plan *plan, int term, const tb_buffer *buffers);
+void tb_prepare_launch(const tb_product *given, const tb_plan *plan, int term, const tb_buffer *buffers,
+                       tb_launched *launched);
 
 /* Enqueues the copies and expansions. */
 tb_status tb_write_out(tb_stream *stream, const tb_product *given, const tb_launched *launched);
 
-/* Of all steps of k of the first term the plan's (planned), of others one that is prepared for them. */
-tb_schedule tb_schedule_of(tb_stream *stream, const tb_product *product, const tb_plan *plan, bool planned);
+/* Of all steps of k of the first term the plan's (planned), of others one that is made for them. */
+tb_schedule tb_schedule_of(const tb_product *product, const tb_plan *plan, bool planned);
 
 /* What all terms of the product need in turn, so many steps of k at a time. */
-tb_room tb_room_for_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan, int64_t chunk);
+tb_room tb_room_for_chunks(const tb_product *product, const tb_plan *plan, int64_t chunk);
 
 #endif

@@ -38,6 +38,12 @@ static const portable *portable_for(const tb_product *product)
     return tb_is_plain(product) ? &plain[tb_element_of(product)] : &any;
 }
 
+/* Whether the host has computed it. */
+static bool multiply_by_host(const tb_product *product, const tb_host *host)
+{
+    return host->call && host->call(host, tb_task_of_product(product));
+}
+
 /* ---- By blocks of the mask -------------------------------------------------------------------------------- */
 
 /* Of a block through which the mask's edge goes. */
@@ -59,7 +65,7 @@ static TB_OWN_FRAME bool multiply_edge(const tb_product *product, const tb_host 
     full.beta = (tb_scalar){0, 0};
     full.c.data = memory;
     full.c.ld = EDGE_EXTENT;
-    if (!memory || !host->multiply(host, &full))
+    if (!memory || !multiply_by_host(&full, host))
         return false;
     portable_for(product)->merge(product, &full.c.matrix);
     return true;
@@ -68,7 +74,7 @@ static TB_OWN_FRAME bool multiply_edge(const tb_product *product, const tb_host 
 /* False where it is to be cut. */
 static bool multiply_block(const tb_product *product, const tb_host *host, double *memory)
 {
-    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) || host->multiply(host, product))
+    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) || multiply_by_host(product, host))
         return true;
     if (product->mask != TB_FULL && (product->m > EDGE_EXTENT || product->n > EDGE_EXTENT))
         return false;
@@ -121,12 +127,11 @@ static TB_OWN_FRAME void say_that_loops_compute(const tb_host *host)
 
 static void compute_term(const tb_product *product, const tb_host *host)
 {
-    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) ||
-        (host->multiply && host->multiply(host, product)))
+    if (product->m == 0 || product->n == 0 || tb_is_masked_out(product) || multiply_by_host(product, host))
         return;
-    if (!host->multiply)
+    if (!host->call)
         say_that_loops_compute(host);
-    if (host->multiply && product->mask != TB_FULL)
+    if (host->call && product->mask != TB_FULL)
         multiply_by_blocks(product, host);
     else
         portable_for(product)->multiply(product);
@@ -157,7 +162,7 @@ static TB_OWN_FRAME void compute_terms(const tb_product *product, const tb_host 
 void tb_compute_on_host(const tb_product *product, const tb_host *host)
 {
     const bool is_single = product->terms < 2 && !tb_is_batch(product);
-    if (!is_single && host->multiply && host->multiply(host, product))
+    if (!is_single && multiply_by_host(product, host))
         return;
     (tb_is_batch(product) ? compute_members : is_single ? compute_term : compute_terms)(product, host);
 }
@@ -170,20 +175,30 @@ static TB_OWN_FRAME void scale(const tb_product *product)
     }
 }
 
-tb_outcome tb_run_host(const tb_product *product, const tb_plan *plan, const tb_host *host, double *seconds)
+/* Some BLAS read A and B all the same when alpha is 0. */
+static void multiply(const tb_product *product, const tb_host *host)
 {
-    (void)seconds;
-    if (plan->needs_device) {
-        tb_warn_once("a product of matrices in device memory was left undone: %s",
-                     tb_reason_text(plan->reason));
-        return TB_DONE;
-    }
-    tb_enter_callers_environment();
-    /* Some BLAS read A and B all the same when alpha is 0. */
     if (product->k == 0)
         scale(product);
     else
         tb_compute_on_host(product, host);
+}
+
+bool tb_is_left_undone(tb_task task, const tb_plan *plan)
+{
+    if (plan->needs_device)
+        tb_warn_once("%s of matrices in device memory was left undone: %s",
+                     tb_routine_rows[tb_task_routine(task)].name, tb_reason_text(plan->reason));
+    return plan->needs_device;
+}
+
+tb_outcome tb_run_host(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
+{
+    (void)seconds;
+    if (tb_is_left_undone(task, plan))
+        return TB_DONE;
+    tb_enter_callers_environment();
+    multiply(task.product, host);
     tb_leave_callers_environment();
     return TB_DONE;
 }

@@ -10,9 +10,11 @@
 #include "lib/call/diagonal.h"
 #include "lib/call/facts.h"
 #include "lib/call/launched.h"
+#include "lib/call/resident.h"
 #include "lib/call/run.h"
 
 #include "lib/device/device.h"
+#include "lib/learning/choices.h"
 #include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
 #include "lib/machine/machine.h"
@@ -33,28 +35,14 @@
 #define CHUNK_LEAST 128
 #define CHUNK_STEP  32
 
-/* What one call holds, released in one place whatever happened. */
-typedef struct held {
-    size_t bytes;                    /* that buffers were taken for */
-    tb_buffer written_out[TB_B + 1]; /* copies of A and B in pitched memory, or what they are expanded to */
-    tb_buffer workspace, zero;
-    tb_buffer sums;   /* to be folded */
-    tb_buffer tables; /* of a batch's matrices that are not equally far apart: where each begins */
-    void **listed;    /* the same in host memory, while they are sent */
-    int64_t chunk;    /* steps of k that there is room for at a time */
-    bool has_begun;   /* something has been added to C */
-    bool overwrites;  /* what lay in C does not count */
-    void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
-} held;
-
 /* Whether the option DEVICE_MEMORY allows the call so much beside what it holds already. */
-static bool is_allowed(const held *held, size_t bytes)
+static bool is_allowed(const tb_held *held, size_t bytes)
 {
     const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
     return limit == 0 || (bytes <= limit && held->bytes <= limit - bytes);
 }
 
-static tb_status take(held *held, int device, size_t bytes, tb_buffer *buffer)
+static tb_status take(tb_held *held, int device, size_t bytes, tb_buffer *buffer)
 {
     if (!is_allowed(held, bytes))
         return TB_OUT_OF_MEMORY;
@@ -63,14 +51,14 @@ static tb_status take(held *held, int device, size_t bytes, tb_buffer *buffer)
     return TB_OK;
 }
 
-static void give_room(held *held)
+static void give_room(tb_held *held)
 {
     for (tb_role role = TB_A; role <= TB_B; role++)
         tb_give_buffer(&held->written_out[role]);
     tb_give_buffer(&held->workspace);
 }
 
-static void give_buffers(held *held)
+void tb_give_held(tb_held *held)
 {
     give_room(held);
     tb_give_buffer(&held->zero);
@@ -90,15 +78,14 @@ static bool needs_tables(const tb_product *product)
 
 static tb_status enqueue_terms_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
-    const tb_machine machine = tb_machine_facts();
-    const tb_chip *chip = tb_find_chip(&machine, plan->place.device);
+    tb_facts facts = {.machine = tb_machine_facts(), .accuracy = tb_wanted_accuracy()};
+    memcpy(facts.places, plan->places, sizeof facts.places);
     for (int term = 0; term < tb_terms_of(product); term++) {
         const tb_product one = tb_term_of(product, term);
-        const tb_kernel *kernel = chip ? tb_frugal_kernel(&one, chip, tb_wanted_accuracy()) : NULL;
-        if (!kernel)
+        const tb_plan frugal = tb_decide_again(&one, &facts, TB_NO_MEMORY);
+        if (frugal.route != TB_ROUTE_RESIDENT)
             return TB_UNSUPPORTED;
-        const tb_schedule schedule = tb_device.prepare(stream, kernel, &one);
-        TB_TRY(tb_device.launch(stream, kernel, &one, &schedule, NULL));
+        TB_TRY(tb_enqueue_launch(stream, frugal.kernel, &one, &frugal.schedule, NULL, false));
     }
     return TB_OK;
 }
@@ -117,7 +104,7 @@ static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, 
 }
 
 /* Sends the tables that kernels need as one piece, one operand's after the other, and has operands point to them. */
-static tb_status send_tables(tb_stream *stream, tb_product *product, int device, held *held)
+static tb_status send_tables(tb_stream *stream, tb_product *product, int device, tb_held *held)
 {
     const size_t each = (size_t)tb_members_of(product), bytes = TB_ROLES * each * sizeof(void *);
     size_t listed = 0;
@@ -140,7 +127,7 @@ static tb_status send_tables(tb_stream *stream, tb_product *product, int device,
     return tb_issue_copy(stream, &copy);
 }
 
-static tb_status take_all(const tb_room *room, int device, held *held)
+static tb_status take_all(const tb_room *room, int device, tb_held *held)
 {
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (room->written_out[role] > 0)
@@ -149,12 +136,12 @@ static tb_status take_all(const tb_room *room, int device, held *held)
 }
 
 /* For as much of k as there is memory for: all of it, or a half, a quarter and so on. All terms have it in turn. */
-static tb_status take_room(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
+static tb_status take_room(const tb_product *product, const tb_plan *plan, tb_held *held)
 {
     const size_t others = held->bytes;
     size_t before = SIZE_MAX;
     for (held->chunk = product->k;; held->chunk = tb_round_up(held->chunk / 2, CHUNK_STEP)) {
-        const tb_room room = tb_room_for_chunks(stream, product, plan, held->chunk);
+        const tb_room room = tb_room_for_chunks(product, plan, held->chunk);
         const size_t bytes = room.written_out[TB_A] + room.written_out[TB_B] + room.workspace;
         if (bytes >= before) /* it does not depend on k */
             return TB_OUT_OF_MEMORY;
@@ -172,24 +159,27 @@ static tb_status take_room(tb_stream *stream, const tb_product *product, const t
 /* ---- Launching -------------------------------------------------------------------------------------------- */
 
 /* Whether a product that failed can be begun again: nothing has been written to C, or that does not matter. */
-static bool is_repeatable(const held *held)
+static bool is_repeatable(const tb_held *held)
 {
     return !held->has_begun || held->saved_c || held->overwrites;
 }
 
 static tb_status launch(tb_stream *stream, const tb_product *part, const tb_plan *plan, int term,
-                        bool planned, const held *held)
+                        bool planned, const tb_held *held)
 {
-    const tb_launched launched = tb_launched_for(part, plan, term, held->written_out);
+    tb_launched launched;
+    tb_launch *launch = &launched.command.launch;
+    tb_prepare_launch(part, plan, term, held->written_out, &launched);
     TB_TRY(tb_write_out(stream, part, &launched));
-    const tb_schedule schedule = tb_schedule_of(stream, &launched.product, plan, planned);
-    return tb_device.launch(stream, plan->kernel, &launched.product, &schedule, held->workspace.memory);
+    launch->schedule = tb_schedule_of(&launch->product, plan, planned);
+    launch->workspace = held->workspace.memory;
+    return tb_enqueue(stream, &launched.command);
 }
 
 /* A term, one chunk of k after the other, or all terms where the kernel adds them up. Where one fails and the product cannot be begun
  * again, the steps of k that are left are added frugally. */
 static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan, int term,
-                                  held *held)
+                                  tb_held *held)
 {
     int64_t done = 0;
     do {
@@ -209,11 +199,11 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, 
 
 /* One term after the other: kernels read each as it lies, and to be one product both would have to be written out side by side. All
  * memory is taken before C is written. */
-static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, held *held)
+static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, tb_held *held)
 {
     const int launches = tb_launches_of(&product, plan);
     TB_TRY(send_tables(stream, &product, plan->place.device, held));
-    TB_TRY(take_room(stream, &product, plan, held));
+    TB_TRY(take_room(&product, plan, held));
     for (int term = 0; term < launches; term++) {
         const tb_product one = launches > 1 ? tb_term_of(&product, term) : product;
         TB_TRY(launch_in_chunks(stream, &one, plan, term, held));
@@ -223,7 +213,7 @@ static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *p
 
 /* One term, all of it, and then C's triangle of it and its transpose. Until then C is as it was. */
 static tb_status enqueue_to_fold(tb_stream *stream, const tb_product *product, const tb_plan *plan,
-                                 held *held)
+                                 tb_held *held)
 {
     tb_product sums = tb_to_be_folded(product);
     sums.c.ld = tb_pitched(sums.c.rows, sums.c.element);
@@ -234,12 +224,12 @@ static tb_status enqueue_to_fold(tb_stream *stream, const tb_product *product, c
     TB_TRY(status);
     const tb_folding folding = {
         .sums = sums.c.matrix, .c = product->c, .beta = product->beta, .mask = product->mask};
-    TB_TRY(tb_device.fold(stream, &folding));
+    TB_TRY(tb_enqueue_folding(stream, &folding));
     held->has_begun = true;
     return TB_OK;
 }
 
-static tb_status enqueue_all(tb_stream *stream, const tb_product *product, const tb_plan *plan, held *held)
+static tb_status enqueue_all(tb_stream *stream, const tb_product *product, const tb_plan *plan, tb_held *held)
 {
     const bool clears = product->c.structure == TB_HERMITIAN && !tb_knows_terms(plan->kernel);
     if (plan->folds)
@@ -252,12 +242,22 @@ static tb_status enqueue_all(tb_stream *stream, const tb_product *product, const
     return clears ? tb_enqueue_real_diagonal(stream, &product->c.matrix, &held->zero) : TB_OK;
 }
 
+tb_status tb_enqueue_resident(tb_stream *stream, const tb_product *product, const tb_place *place,
+                              tb_held *held)
+{
+    tb_facts facts = {.places = {*place, *place, *place}};
+    tb_gather_facts(tb_task_of_product(product), &facts);
+    const tb_plan plan = tb_decide_remembering(product, &facts);
+    *held = (tb_held){.overwrites = false};
+    return plan.route == TB_ROUTE_RESIDENT ? enqueue_all(stream, product, &plan, held) : TB_UNSUPPORTED;
+}
+
 /* What is enqueued in the caller's stream. */
 typedef struct work {
     const tb_product *product;
     const tb_plan *plan;
     bool frugally;
-    held *held;
+    tb_held *held;
 } work;
 
 static tb_status enqueue_work(tb_stream *stream, void *argument)
@@ -273,10 +273,10 @@ static void leave(void *left)
     const work *work = left;
     tb_left_in_the_middle();
     if (tb_machine_device(work->plan->place.device))
-        give_buffers(work->held);
+        tb_give_held(work->held);
 }
 
-static tb_status run(const tb_product *product, const tb_plan *plan, bool frugally, held *held)
+static tb_status run(const tb_product *product, const tb_plan *plan, bool frugally, tb_held *held)
 {
     work work = {product, plan, frugally, held};
     tb_leaving leaving;
@@ -302,7 +302,7 @@ static tb_status copy_c(tb_stream *stream, void *argument)
 
 /* Copies C into host memory where a failure could not be made up for without it. A product that only the device can do goes on
  * without a copy where there is no memory for one. */
-static tb_status save_c(const tb_product *product, const tb_plan *plan, held *held)
+static tb_status save_c(const tb_product *product, const tb_plan *plan, tb_held *held)
 {
     if (plan->places[TB_C].memory != TB_MEMORY_MANAGED || tb_is_zero(product->beta))
         return TB_OK;
@@ -316,7 +316,7 @@ static tb_status save_c(const tb_product *product, const tb_plan *plan, held *he
 }
 
 /* Called when no work is in flight. Does nothing where C was not saved. */
-static void restore_c(const tb_product *product, const held *held)
+static void restore_c(const tb_product *product, const tb_held *held)
 {
     tb_matrix saved = product->c.matrix;
     if (!held->saved_c)
@@ -332,34 +332,27 @@ static void restore_c(const tb_product *product, const held *held)
 
 /* ---- The call --------------------------------------------------------------------------------------------- */
 
-/* What would have been decided if nothing were folded. */
-static tb_plan plan_by_terms(const tb_product *product, const tb_plan *plan)
+/* Where there is no memory for what is to be folded: the kernels that add one term after the other may do with less, and those that need
+ * none at all take a hundred times as long where numbers are complex. */
+static tb_status run_by_terms(const tb_product *product, const tb_plan *plan, tb_held *held)
 {
     tb_facts facts = {0};
     memcpy(facts.places, plan->places, sizeof facts.places);
-    tb_gather_facts(product, &facts);
-    facts.bytes_most = 1;
-    return tb_decide(product, &facts);
-}
-
-/* Where there is no memory for what is to be folded: the kernels that add one term after the other may do with less, and those that need
- * none at all take a hundred times as long where numbers are complex. */
-static tb_status run_by_terms(const tb_product *product, const tb_plan *plan, held *held)
-{
-    const tb_plan by_terms = plan_by_terms(product, plan);
+    tb_gather_facts(tb_task_of_product(product), &facts);
+    const tb_plan by_terms = tb_decide_again(product, &facts, TB_NO_ROOM_TO_FOLD);
     if (by_terms.route != TB_ROUTE_RESIDENT)
         return TB_OUT_OF_MEMORY;
     const tb_status status = run(product, &by_terms, false, held);
-    give_buffers(held);
+    tb_give_held(held);
     return status;
 }
 
-static tb_status multiply(const tb_product *product, const tb_plan *plan, held *held)
+static tb_status multiply(const tb_product *product, const tb_plan *plan, tb_held *held)
 {
     TB_TRY(save_c(product, plan, held));
     /* Our buffers belong to the primary context; in a context of the program's own they cannot be used. */
     tb_status status = plan->place.context ? TB_OUT_OF_MEMORY : run(product, plan, false, held);
-    give_buffers(held);
+    tb_give_held(held);
     if (status == TB_OUT_OF_MEMORY && plan->folds && !plan->place.context && !held->has_begun)
         status = run_by_terms(product, plan, held);
     if (status != TB_OK && status != TB_DEVICE_LOST && is_repeatable(held)) {
@@ -371,12 +364,11 @@ static tb_status multiply(const tb_product *product, const tb_plan *plan, held *
     return status;
 }
 
-tb_outcome tb_run_resident(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                           double *seconds)
+tb_outcome tb_run_resident(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)host, (void)seconds;
-    held held = {.overwrites = tb_is_zero(product->beta)};
-    const tb_status status = multiply(product, plan, &held);
+    tb_held held = {.overwrites = tb_is_zero(task.product->beta)};
+    const tb_status status = multiply(task.product, plan, &held);
     tb_unmake(held.saved_c);
     tb_unmake(held.listed);
     if (status == TB_DEVICE_LOST)

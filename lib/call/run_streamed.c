@@ -8,7 +8,7 @@
 
 #include "lib/call/stream.h"
 #include "lib/device/copies.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
 #include "lib/process/clock.h"
@@ -121,7 +121,7 @@ static bool let_read_each_other(int device, int other)
     const tb_machine machine = tb_machine_facts();
     const tb_chip *chip = tb_find_chip(&machine, device), *others = tb_find_chip(&machine, other);
     return chip && others && chip != others && tb_reach_each_other(chip, others) &&
-           tb_device.enable_access(device, other) == TB_OK && tb_device.enable_access(other, device) == TB_OK;
+           tb_enable_access(device, other) == TB_OK && tb_enable_access(other, device) == TB_OK;
 }
 
 /* Of two devices: C is cut across its columns or its rows. */
@@ -326,17 +326,16 @@ static void forget(void *left)
         tb_unmake(left);
 }
 
-tb_outcome tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                           double *seconds)
+tb_outcome tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     shared_work *shared = tb_make(sizeof *shared);
     if (!shared)
         return TB_DECLINED;
     tb_leaving leaving;
     tb_when_left(&leaving, forget, shared);
-    const tb_outcome outcome = run_regions(product, plan, host, seconds, shared);
+    const tb_outcome outcome = run_regions(task.product, plan, host, seconds, shared);
     if (outcome == TB_DONE)
-        tb_raise_exceptions(product, plan->places, atomic_load(&shared->seen));
+        tb_raise_exceptions(task.product, plan->places, atomic_load(&shared->seen));
     tb_not_left(&leaving);
     tb_unmake(shared);
     return outcome;

@@ -3,6 +3,7 @@
 #include "include/tileblas.h"
 #include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
+#include "lib/device/platform.h"
 
 static _Thread_local void *callers_stream;
 
@@ -21,7 +22,7 @@ static void destroy(tb_stream **stream)
     tb_stream *adopted = *stream;
     *stream = NULL;
     if (adopted)
-        tb_device.destroy_stream(adopted);
+        tb_destroy_stream(adopted);
 }
 
 static void leave(void *left)
@@ -39,11 +40,11 @@ tb_status tb_in_callers_stream(const tb_place *place, tb_stream_work *work, void
     tb_stream *stream = NULL;
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &stream);
-    tb_status status = tb_device.adopt_stream(place, tb_callers_stream(), &stream);
+    tb_status status = tb_adopt_stream(place, tb_callers_stream(), &stream);
     if (status == TB_OK) {
         status = work(stream, argument);
         /* Also after a failure: what has been enqueued reads and writes the caller's operands. */
-        const tb_status finished = tb_device.synchronize(stream);
+        const tb_status finished = tb_synchronize(stream);
         destroy(&stream);
         status = status != TB_OK ? status : finished;
     }

@@ -5,7 +5,8 @@
 #include "lib/device/device.h"
 #include "words/product.h"
 
-/* Every copy of operands goes through here, so that bytes moved over the link are counted. */
+/* Every copy of operands goes through here, so that bytes moved over the link are counted. Ordinary memory goes by way of pinned
+ * memory where the stream's device does not copy it (copies_pageable): then it has been read, or written, on return. */
 tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy);
 
 /* Enqueues a copy of the operand, all of which is stored, to target, whose columns lie target_ld elements apart. */

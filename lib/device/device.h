@@ -1,26 +1,29 @@
-/* The device interface: all that the runtime asks of a GPU, as one small table of operations. device_cuda.c
- * fills it from the CUDA driver; tests/sim fills it in host memory. Which one a binary uses is decided at
- * link time by the object that defines tb_device.
+/* The device interface: all that the runtime asks of a GPU, as one small table of operations. device_cuda.c fills it from the CUDA
+ * driver; tests/sim fills it in host memory. Which table serves which device the platform knows (lib/device/platform.h).
  *
- * A stream is an ordered queue of work on one device, an event a point in it. Work on different streams runs
- * in any order unless an event orders it. Every operation may be called from any thread; none changes which
- * CUDA context is current in the calling thread. An operation that fails leaves nothing half-made.
+ * A stream is an ordered queue of commands (lib/device/command.h) on one device, an event a point in it. Work on different streams
+ * runs in any order unless an event orders it. Every operation may be called from any thread; none changes which CUDA context is
+ * current in the calling thread. An operation that fails leaves nothing half-made.
  */
 #ifndef TB_DEVICE_H
 #define TB_DEVICE_H
 
-#include "kernels/catalog.h"
-#include "words/folded.h"
+#include "lib/device/command.h"
 #include "words/place.h"
-#include "words/product.h"
 #include "words/status.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Ordinals are less. */
+#define TB_DEVICES_MAXIMUM 64
 
-typedef struct tb_stream tb_stream;
-typedef struct tb_event tb_event;
+typedef struct tb_device_operations tb_device_operations;
+
+/* The streams and events of a table begin with these, and so know who serves them. */
+typedef struct tb_stream {
+    const tb_device_operations *operations;
+} tb_stream;
+typedef struct tb_event {
+    const tb_device_operations *operations;
+} tb_event;
 
 typedef struct tb_device_description {
     char name[128];
@@ -33,44 +36,11 @@ typedef struct tb_device_description {
     int driver_version; /* 13000 for CUDA 13.0 */
 } tb_device_description;
 
-typedef enum tb_direction { TB_HOST_TO_DEVICE, TB_DEVICE_TO_HOST, TB_DEVICE_TO_DEVICE } tb_direction;
+struct tb_device_operations {
+    /* Whether the host's side of a copy may be ordinary memory; who enqueues it may then wait until that was read, or written.
+     * Otherwise it is pinned, which tb_issue_copy sees to (lib/device/copies.h). */
+    bool copies_pageable;
 
-/* rows of row_bytes each; pitches are the distance between rows in bytes, at least row_bytes when rows > 1.
- */
-typedef struct tb_copy {
-    tb_direction direction;
-    void *target;
-    size_t target_pitch;
-    const void *source;
-    size_t source_pitch;
-    size_t row_bytes, rows;
-} tb_copy;
-
-/* Of so many bytes that lie together. */
-static inline tb_copy tb_copy_of_bytes(tb_direction direction, void *target, const void *source, size_t bytes)
-{
-    return (tb_copy){direction, target, bytes, source, bytes, bytes, 1};
-}
-
-/* Some bytes of the address space. */
-typedef struct tb_span {
-    uintptr_t start, bytes;
-} tb_span;
-
-typedef struct tb_device_operations {
-    const char *name; /* "cuda", "simulated" */
-    /* What the names begin with of threads that the driver makes for itself, as the kernel has them; NULL: there are none. */
-    const char *thread_names;
-
-    /* Whether anything in this process could have handed out device memory. Cheap: asked on every call. */
-    bool (*in_process)(void);
-
-    /* The file that the kernels' code was found in, or an empty text where it was not. NULL, as the answer or in place of this: no
-     * file was looked for. */
-    const char *(*code_file)(void);
-
-    /* Brings the driver up; called at most once. */
-    tb_status (*open)(int *device_count);
     tb_status (*describe)(int device, tb_device_description *description);
     /* Brings a device's context up, which everything below needs; slow (0.2 to 0.3 s on an H200), and takes
      * some of its memory. Called at most once for each. */
@@ -78,20 +48,15 @@ typedef struct tb_device_operations {
     /* How many clusters of blocks an open device runs at a time; NULL: unknown. */
     const tb_clusters *(*clusters)(int device);
 
-    /* Whether a device could read the memory of another one past the links that both have to the host. Both are open. */
+    /* Whether a device could read the memory of another one past the links that both have to the host. Both are open. Not where
+     * another table serves the other one. */
     bool (*reaches)(int device, int other);
     /* From then on copies in the device's streams may have their source there. More than once is fine. */
     tb_status (*enable_access)(int device, int other);
 
-    /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. And the bytes around it that lie
-     * there too; none where nobody knows. span may be NULL. */
-    void (*locate)(const void *address, tb_place *place, tb_span *span);
-
     tb_status (*memory)(int device, size_t *free_bytes, size_t *total_bytes);
     tb_status (*allocate)(int device, size_t bytes, void **memory);
     void (*release)(int device, void *memory);
-    tb_status (*allocate_pinned)(size_t bytes, void **memory);
-    void (*release_pinned)(void *memory, size_t bytes); /* as many as were allocated */
 
     tb_status (*create_stream)(int device, tb_stream **stream);
     /* A handle on the caller's own CUDA stream (NULL: the legacy default stream) of the device and context
@@ -109,25 +74,78 @@ typedef struct tb_device_operations {
     /* Whether event_wait would not block. */
     bool (*event_passed)(tb_event *event);
 
-    /* Ordered in the stream. Pageable host memory is allowed; the call may then block until it was read. */
-    tb_status (*copy)(tb_stream *stream, const tb_copy *copy);
-    /* Writes an operand out: source and target are reachable by the device, and do not overlap, unless they are the same matrix
-     * and nothing moves. */
-    tb_status (*expand)(tb_stream *stream, const tb_expansion *expansion);
-    /* Adds a square matrix and its transpose to C; none of them overlap. */
-    tb_status (*fold)(tb_stream *stream, const tb_folding *folding);
-    /* How the kernel would compute the product on this stream's device: what launch is then given. */
-    tb_schedule (*prepare)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product);
-    /* The product's operands are reachable by the device, and of the kernel's element; workspace holds as
-     * many bytes as the schedule asks for. */
-    tb_status (*launch)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                        const tb_schedule *schedule, void *workspace);
-    /* The same right after a launch of the same kernel with the same workspace and A, whose elements have not
-     * changed: what was made of A serves again. */
-    tb_status (*launch_again)(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                              const tb_schedule *schedule, void *workspace);
-} tb_device_operations;
+    /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. Of an unknown
+     * kind or row it is TB_UNSUPPORTED. */
+    tb_status (*enqueue)(tb_stream *stream, const tb_command *command);
+};
 
-extern const tb_device_operations tb_device;
+/* ---- By whoever serves the stream, or the event ----------------------------------------------------------- */
+
+/* tb_<operation>, by the table. */
+#define TB_STAMP_SERVED(type, operation, table, parameters, arguments)                                       \
+    static inline type tb_##operation parameters                                                             \
+    {                                                                                                        \
+        return (table)->operation arguments;                                                                 \
+    }
+TB_STAMP_SERVED(void, destroy_stream, stream->operations, (tb_stream * stream), (stream))
+TB_STAMP_SERVED(tb_status, synchronize, stream->operations, (tb_stream * stream), (stream))
+TB_STAMP_SERVED(void, destroy_event, event->operations, (tb_event * event), (event))
+TB_STAMP_SERVED(tb_status, record, event->operations, (tb_event * event, tb_stream *stream), (event, stream))
+TB_STAMP_SERVED(tb_status, stream_wait, stream->operations, (tb_stream * stream, tb_event *event),
+                (stream, event))
+TB_STAMP_SERVED(tb_status, event_wait, event->operations, (tb_event * event), (event))
+TB_STAMP_SERVED(bool, event_passed, event->operations, (tb_event * event), (event))
+TB_STAMP_SERVED(tb_status, enqueue, stream->operations, (tb_stream * stream, const tb_command *command),
+                (stream, command))
+
+/* One command. The rest of its bytes are left as they are: to clear them takes longer than to make it. */
+static inline tb_status tb_enqueue_copy(tb_stream *stream, const tb_copy *copy)
+{
+    tb_command command;
+    command.kind = TB_COMMAND_COPY;
+    command.copy = *copy;
+    return tb_enqueue(stream, &command);
+}
+
+static inline tb_status tb_enqueue_expansion(tb_stream *stream, const tb_expansion *expansion)
+{
+    tb_command command;
+    command.kind = TB_COMMAND_EXPAND;
+    command.expansion = *expansion;
+    tb_leave_lists(&command.expansion.batch);
+    return tb_enqueue(stream, &command);
+}
+
+static inline tb_status tb_enqueue_folding(tb_stream *stream, const tb_folding *folding)
+{
+    tb_command command;
+    command.kind = TB_COMMAND_FOLD;
+    command.folding = *folding;
+    return tb_enqueue(stream, &command);
+}
+
+static inline tb_status tb_enqueue_panel(tb_stream *stream, const tb_factor *block, int64_t position,
+                                         int64_t *info)
+{
+    tb_command command;
+    command.kind = TB_COMMAND_PANEL;
+    command.panel = (tb_panel){*block, position, info};
+    command.panel.block.info = NULL;
+    return tb_enqueue(stream, &command);
+}
+
+static inline tb_status tb_enqueue_launch(tb_stream *stream, const tb_kernel *kernel,
+                                          const tb_product *product, const tb_schedule *schedule,
+                                          void *workspace, bool same_a)
+{
+    tb_command command;
+    tb_launch *launch = tb_begin_launch(&command, kernel);
+    launch->same_a = same_a;
+    launch->workspace = workspace;
+    launch->product = *product;
+    launch->schedule = *schedule;
+    tb_leave_lists(&launch->product.batch);
+    return tb_enqueue(stream, &command);
+}
 
 #endif

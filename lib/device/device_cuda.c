@@ -1,18 +1,20 @@
-/* The device interface on the CUDA driver: opening devices, their memory, launches, and the table. Work is done in the device's
+/* The device interface on the CUDA driver: opening devices, their memory, commands, and the table. Work is done in the device's
  * primary context, which CUDA runtime programs share, or in the context that owns the caller's memory; it is pushed for one
  * operation and popped again, so that the calling thread's current context is never changed.
  */
 #include "lib/device/device_cuda.h"
 
 #include "kernels/launch.h"
+#include "kernels/panels/launch_panel.h"
 #include "lib/device/built_for.h"
-#include "lib/device/code.h"
 #include "lib/user/log.h"
+#include "sequences/sequence.h"
 
 #include <string.h>
 
-tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
+tb_cuda_device tb_cuda_devices[TB_DEVICES_MAXIMUM];
 #define devices tb_cuda_devices
+int tb_cuda_device_count;
 atomic_int tb_cuda_first_open = -1;
 
 static tb_status read_attribute(int device, CUdevice_attribute attribute, int *value)
@@ -32,7 +34,7 @@ static tb_status read_rates(int device, int *clock_khz, double *memory_bytes_per
     return TB_OK;
 }
 
-static tb_status examine_device(int device)
+tb_status tb_cuda_examine(int device)
 {
     int major, minor;
     TB_TRY(TB_CU(cuDeviceGet, &devices[device].device, device));
@@ -52,24 +54,6 @@ static tb_status examine_device(int device)
         devices[device].target.memory_bytes_a_clock =
             tb_memory_bytes_a_clock(devices[device].target, 1e3 * clock_khz, memory_rate);
     return TB_OK;
-}
-
-static int device_count;
-
-static tb_status cuda_open(int *count)
-{
-    if (!tb_load_driver())
-        return TB_NO_DEVICE;
-    TB_TRY(TB_CU(cuInit, 0));
-    int found = 0;
-    TB_TRY(TB_CU(cuDeviceGetCount, &found));
-    found = found < TB_CUDA_DEVICES_MAXIMUM ? found : TB_CUDA_DEVICES_MAXIMUM;
-    if (found > 0)
-        TB_TRY(tb_open_code());
-    for (int device = 0; device < found; device++)
-        TB_TRY(examine_device(device));
-    *count = device_count = found;
-    return found > 0 ? TB_OK : TB_NO_DEVICE;
 }
 
 static tb_status count_clusters(CUcontext primary, int device)
@@ -92,7 +76,7 @@ static bool has_link_to(int device, int other)
 static bool has_neighbours(int device)
 {
     bool has = false;
-    for (int other = 0; other < device_count && !has; other++)
+    for (int other = 0; other < tb_cuda_device_count && !has; other++)
         has = other != device && has_link_to(other, device);
     return has;
 }
@@ -180,7 +164,7 @@ static bool cuda_reaches(int device, int other)
 /* To what the other device has allocated, and will. */
 static tb_status cuda_enable_access(int device, int other)
 {
-    static atomic_bool enabled[TB_CUDA_DEVICES_MAXIMUM][TB_CUDA_DEVICES_MAXIMUM];
+    static atomic_bool enabled[TB_DEVICES_MAXIMUM][TB_DEVICES_MAXIMUM];
     const CUmemAccessDesc access = {
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = devices[device].device},
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -189,61 +173,6 @@ static tb_status cuda_enable_access(int device, int other)
     TB_IN_CONTEXT(devices[other].primary, TB_CU(cuMemPoolSetAccess, devices[other].pool, &access, 1));
     atomic_store(&enabled[device][other], true);
     return TB_OK;
-}
-
-/* The driver answers only where a context is current. */
-static tb_status read_host_flags(CUcontext context, const void *pointer, unsigned *flags)
-{
-    TB_IN_CONTEXT(context, (tb_cu()->cuMemHostGetFlags_(flags, (void *)(uintptr_t)pointer), TB_OK));
-    return TB_OK;
-}
-
-static bool is_write_combined(CUcontext context, const void *pointer)
-{
-    unsigned flags = 0;
-    return context && read_host_flags(context, pointer, &flags) == TB_OK &&
-           (flags & CU_MEMHOSTALLOC_WRITECOMBINED);
-}
-
-static void cuda_locate(const void *pointer, tb_place *place, tb_span *span)
-{
-    CUcontext context = NULL;
-    CUmemorytype type = 0;
-    unsigned managed = 0;
-    int ordinal = 0;
-    CUdeviceptr start = 0;
-    size_t bytes = 0;
-    CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-        CU_POINTER_ATTRIBUTE_IS_MANAGED,       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-    void *answers[] = {&context, &type, &managed, &ordinal, &start, &bytes};
-    *place = (tb_place){.memory = TB_MEMORY_HOST};
-    if (span)
-        *span = (tb_span){0, 0};
-    /* An address that is not the driver's own is answered with zeros; a driver that nobody has initialized
-     * has handed out nothing. */
-    if (tb_enter_device() != TB_OK)
-        return;
-    const CUresult answer =
-        tb_cu()->cuPointerGetAttributes_(span ? 6 : 4, attributes, answers, tb_cuda_address(pointer));
-    tb_leave_device();
-    if (answer != CUDA_SUCCESS)
-        return;
-    if (managed)
-        place->memory = TB_MEMORY_MANAGED;
-    else if (type == CU_MEMORYTYPE_DEVICE)
-        place->memory = TB_MEMORY_DEVICE;
-    else if (type == CU_MEMORYTYPE_HOST)
-        place->memory = TB_MEMORY_PINNED;
-    place->write_combined = place->memory == TB_MEMORY_PINNED && is_write_combined(context, pointer);
-    place->device = ordinal >= 0 ? ordinal : 0;
-    /* Until a device is open here nobody knows its primary context; decisions made then are made again. */
-    CUcontext primary = place->device < TB_CUDA_DEVICES_MAXIMUM ? devices[place->device].primary : NULL;
-    if (place->memory == TB_MEMORY_DEVICE && primary && context != primary)
-        place->context = context;
-    if (span && place->memory != TB_MEMORY_HOST)
-        *span = (tb_span){(uintptr_t)start, bytes};
 }
 
 static tb_status cuda_memory(int device, size_t *free_bytes, size_t *total_bytes)
@@ -288,59 +217,53 @@ static void cuda_release(int device, void *memory)
     release(device, memory);
 }
 
-static tb_status cuda_expand(tb_stream *stream, const tb_expansion *expansion)
+/* ---- Commands --------------------------------------------------------------------------------------------- */
+
+/* In the stream's context. */
+static tb_status launch(const tb_cuda_launcher *launcher, const tb_launch *command)
 {
-    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    TB_IN_CONTEXT(stream->context, tb_launch_expand(&launcher.interface, expansion));
+    const tb_kernel *kernel = tb_kernel_of(command);
+    return kernel ? tb_launch_row(&launcher->interface, kernel, &command->product, &command->schedule,
+                                  command->workspace)
+                  : TB_UNSUPPORTED;
+}
+
+static tb_status carry_out(tb_cuda_launcher launcher, const tb_command *command)
+{
+    switch (command->kind) {
+    case TB_COMMAND_COPY:
+        return tb_cuda_copy(launcher.stream, &command->copy);
+    case TB_COMMAND_EXPAND:
+        return tb_launch_expand(&launcher.interface, &command->expansion);
+    case TB_COMMAND_FOLD:
+        return tb_launch_fold(&launcher.interface, &command->folding);
+    case TB_COMMAND_LAUNCH:
+        launcher.interface.same_a = command->launch.same_a;
+        return launch(&launcher, &command->launch);
+    case TB_COMMAND_PANEL:
+        return tb_launch_panel(&launcher.interface, &command->panel.block, command->panel.position,
+                               command->panel.info);
+    }
+    return TB_UNSUPPORTED;
+}
+
+static tb_status cuda_enqueue(tb_stream *stream, const tb_command *command)
+{
+    const tb_cuda_stream *own = tb_cuda_stream_of(stream);
+    TB_IN_CONTEXT(own->context, carry_out(tb_cuda_launcher_on(own), command));
     return TB_OK;
 }
 
-static tb_status cuda_fold(tb_stream *stream, const tb_folding *folding)
-{
-    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    TB_IN_CONTEXT(stream->context, tb_launch_fold(&launcher.interface, folding));
-    return TB_OK;
-}
-
-static tb_status cuda_launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                             const tb_schedule *schedule, void *workspace)
-{
-    const tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    TB_IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
-    return TB_OK;
-}
-
-static tb_status cuda_launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                                   const tb_schedule *schedule, void *workspace)
-{
-    tb_cuda_launcher launcher = tb_cuda_launcher_on(stream);
-    launcher.interface.same_a = true;
-    TB_IN_CONTEXT(stream->context, kernel->launch(&launcher.interface, kernel, product, schedule, workspace));
-    return TB_OK;
-}
-
-static tb_schedule cuda_prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
-{
-    return tb_prepare(kernel, product, devices[stream->device].target);
-}
-
-const tb_device_operations tb_device = {
-    .name = "cuda",
-    .thread_names = "cuda",
-    .in_process = tb_driver_in_process,
-    .code_file = tb_code_file,
-    .open = cuda_open,
+const tb_device_operations tb_cuda_operations = {
+    .copies_pageable = true,
     .describe = cuda_describe,
     .open_device = cuda_open_device,
     .clusters = cuda_clusters,
     .reaches = cuda_reaches,
     .enable_access = cuda_enable_access,
-    .locate = cuda_locate,
     .memory = cuda_memory,
     .allocate = cuda_allocate,
     .release = cuda_release,
-    .allocate_pinned = tb_cuda_allocate_pinned,
-    .release_pinned = tb_cuda_release_pinned,
     .create_stream = tb_cuda_create_stream,
     .adopt_stream = tb_cuda_adopt_stream,
     .destroy_stream = tb_cuda_destroy_stream,
@@ -351,10 +274,5 @@ const tb_device_operations tb_device = {
     .stream_wait = tb_cuda_stream_wait,
     .event_wait = tb_cuda_event_wait,
     .event_passed = tb_cuda_event_passed,
-    .copy = tb_cuda_copy,
-    .expand = cuda_expand,
-    .fold = cuda_fold,
-    .launch = cuda_launch,
-    .launch_again = cuda_launch_again,
-    .prepare = cuda_prepare,
+    .enqueue = cuda_enqueue,
 };

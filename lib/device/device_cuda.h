@@ -1,15 +1,14 @@
-/* What the parts of the CUDA device interface share: device_cuda.c; device_cuda_streams.c, which has streams, events and copies;
- * device_cuda_pinned.c, which has pinned memory; and device_cuda_code.c, which brings code to devices and launches it. For no other file.
+/* What the parts of the CUDA device interface share: platform_cuda.c and device_cuda.c, which have the tables; device_cuda_streams.c,
+ * which has streams, events and copies; device_cuda_pinned.c, which has pinned memory; and device_cuda_code.c, which brings code to
+ * devices and launches it. For no other file.
  */
 #ifndef TB_DEVICE_CUDA_H
 #define TB_DEVICE_CUDA_H
 
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/device/driver.h"
 
 #include <stdatomic.h>
-
-#define TB_CUDA_DEVICES_MAXIMUM 64
 
 typedef struct tb_cuda_device {
     CUdevice device;
@@ -22,25 +21,38 @@ typedef struct tb_cuda_device {
     tb_clusters clusters;
 } tb_cuda_device;
 
-extern tb_cuda_device tb_cuda_devices[TB_CUDA_DEVICES_MAXIMUM];
+extern tb_cuda_device tb_cuda_devices[TB_DEVICES_MAXIMUM];
+extern int tb_cuda_device_count;
+
+/* What can be known of a device before it is open. */
+tb_status tb_cuda_examine(int device);
 
 /* The one whose context owns pinned memory, which every device reaches; -1: none is open. */
 extern atomic_int tb_cuda_first_open;
 
-struct tb_stream {
+typedef struct tb_cuda_stream {
+    tb_stream interface;
     int device;
     CUcontext context;
     CUstream native;
     bool owned;
-};
+} tb_cuda_stream;
+
+static inline const tb_cuda_stream *tb_cuda_stream_of(const tb_stream *stream)
+{
+    return (const tb_cuda_stream *)stream;
+}
 
 /* The launcher that a catalog row sees. */
 typedef struct tb_cuda_launcher {
     tb_launcher interface;
-    tb_stream *stream;
+    const tb_cuda_stream *stream;
 } tb_cuda_launcher;
 
-tb_cuda_launcher tb_cuda_launcher_on(tb_stream *stream);
+tb_cuda_launcher tb_cuda_launcher_on(const tb_cuda_stream *stream);
+
+/* The devices' table. */
+extern const tb_device_operations tb_cuda_operations;
 
 /* Asks the driver how many clusters of blocks run at a time; the device's context is current. Where it does
  * not tell, or the build's code has no clusters, they stay unknown. */
@@ -96,7 +108,7 @@ static inline CUcontext tb_cuda_context_of(const tb_place *place)
     return place->context ? place->context : tb_cuda_devices[place->device].primary;
 }
 
-/* ---- Pinned memory, for the table ------------------------------------------------------------------------- */
+/* ---- Pinned memory, for the platform's table ------------------------------------------------------------------------- */
 
 tb_status tb_cuda_allocate_pinned(size_t bytes, void **memory);
 void tb_cuda_release_pinned(void *memory, size_t bytes);
@@ -113,6 +125,7 @@ tb_status tb_cuda_record(tb_event *event, tb_stream *stream);
 tb_status tb_cuda_stream_wait(tb_stream *stream, tb_event *event);
 tb_status tb_cuda_event_wait(tb_event *event);
 bool tb_cuda_event_passed(tb_event *event);
-tb_status tb_cuda_copy(tb_stream *stream, const tb_copy *copy);
+/* In the stream's context. */
+tb_status tb_cuda_copy(const tb_cuda_stream *stream, const tb_copy *copy);
 
 #endif

@@ -100,7 +100,7 @@ static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int
     return launch_clusters(interface, entry, blocks, 1, threads, shared_bytes, argument);
 }
 
-tb_cuda_launcher tb_cuda_launcher_on(tb_stream *stream)
+tb_cuda_launcher tb_cuda_launcher_on(const tb_cuda_stream *stream)
 {
     const tb_launcher interface = {.target = devices[stream->device].target,
                                    .load = load,

@@ -5,10 +5,16 @@
 
 #define devices tb_cuda_devices
 
-struct tb_event {
+typedef struct cuda_event {
+    tb_event interface;
     CUcontext context;
     CUevent native;
-};
+} cuda_event;
+
+static const cuda_event *event_of(const tb_event *event)
+{
+    return (const cuda_event *)event;
+}
 
 static tb_status destroy_native_stream(CUstream native)
 {
@@ -22,13 +28,13 @@ static tb_status destroy_native_event(CUevent native)
     return TB_OK;
 }
 
-static tb_status new_stream(int device, CUcontext context, tb_stream **stream)
+static tb_status new_stream(const tb_cuda_stream *made, tb_stream **stream)
 {
-    *stream = calloc(1, sizeof **stream);
-    if (!*stream)
+    tb_cuda_stream *kept = malloc(sizeof *kept);
+    if (!kept)
         return TB_OUT_OF_MEMORY;
-    (*stream)->device = device;
-    (*stream)->context = context;
+    *kept = *made;
+    *stream = &kept->interface;
     return TB_OK;
 }
 
@@ -36,33 +42,34 @@ tb_status tb_cuda_create_stream(int device, tb_stream **stream)
 {
     CUstream native;
     TB_IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING));
-    tb_status status = new_stream(device, devices[device].primary, stream);
-    if (status != TB_OK) {
+    const tb_cuda_stream made = {{&tb_cuda_operations}, device, devices[device].primary, native, true};
+    const tb_status status = new_stream(&made, stream);
+    if (status != TB_OK)
         destroy_native_stream(native);
-        return status;
-    }
-    (*stream)->native = native;
-    (*stream)->owned = true;
-    return TB_OK;
+    return status;
 }
 
 tb_status tb_cuda_adopt_stream(const tb_place *place, void *native, tb_stream **stream)
 {
-    TB_TRY(new_stream(place->device, tb_cuda_context_of(place), stream));
-    (*stream)->native = native ? native : CU_STREAM_LEGACY;
-    return TB_OK;
+    const tb_cuda_stream made = {{&tb_cuda_operations},
+                                 place->device,
+                                 tb_cuda_context_of(place),
+                                 native ? native : CU_STREAM_LEGACY,
+                                 false};
+    return new_stream(&made, stream);
 }
 
 void tb_cuda_destroy_stream(tb_stream *stream)
 {
-    if (stream->owned)
-        destroy_native_stream(stream->native);
+    if (tb_cuda_stream_of(stream)->owned)
+        destroy_native_stream(tb_cuda_stream_of(stream)->native);
     free(stream);
 }
 
 tb_status tb_cuda_synchronize(tb_stream *stream)
 {
-    TB_IN_CONTEXT(stream->context, TB_CU(cuStreamSynchronize, stream->native));
+    const tb_cuda_stream *own = tb_cuda_stream_of(stream);
+    TB_IN_CONTEXT(own->context, TB_CU(cuStreamSynchronize, own->native));
     return TB_OK;
 }
 
@@ -70,40 +77,43 @@ tb_status tb_cuda_create_event(int device, tb_event **event)
 {
     CUevent native;
     TB_IN_CONTEXT(devices[device].primary, TB_CU(cuEventCreate, &native, CU_EVENT_DISABLE_TIMING));
-    *event = malloc(sizeof **event);
-    if (!*event) {
+    cuda_event *made = malloc(sizeof *made);
+    if (!made) {
         destroy_native_event(native);
         return TB_OUT_OF_MEMORY;
     }
-    **event = (tb_event){devices[device].primary, native};
+    *made = (cuda_event){{&tb_cuda_operations}, devices[device].primary, native};
+    *event = &made->interface;
     return TB_OK;
 }
 
 void tb_cuda_destroy_event(tb_event *event)
 {
-    destroy_native_event(event->native);
+    destroy_native_event(event_of(event)->native);
     free(event);
 }
 
 tb_status tb_cuda_record(tb_event *event, tb_stream *stream)
 {
-    TB_IN_CONTEXT(stream->context, TB_CU(cuEventRecord, event->native, stream->native));
+    const tb_cuda_stream *own = tb_cuda_stream_of(stream);
+    TB_IN_CONTEXT(own->context, TB_CU(cuEventRecord, event_of(event)->native, own->native));
     return TB_OK;
 }
 
 tb_status tb_cuda_stream_wait(tb_stream *stream, tb_event *event)
 {
-    TB_IN_CONTEXT(stream->context, TB_CU(cuStreamWaitEvent, stream->native, event->native, 0));
+    const tb_cuda_stream *own = tb_cuda_stream_of(stream);
+    TB_IN_CONTEXT(own->context, TB_CU(cuStreamWaitEvent, own->native, event_of(event)->native, 0));
     return TB_OK;
 }
 
 tb_status tb_cuda_event_wait(tb_event *event)
 {
-    TB_IN_CONTEXT(event->context, TB_CU(cuEventSynchronize, event->native));
+    TB_IN_CONTEXT(event_of(event)->context, TB_CU(cuEventSynchronize, event_of(event)->native));
     return TB_OK;
 }
 
-static tb_status query_event(const tb_event *event, CUresult *answer)
+static tb_status query_event(const cuda_event *event, CUresult *answer)
 {
     TB_IN_CONTEXT(event->context, (*answer = tb_cu()->cuEventQuery_(event->native), TB_OK));
     return TB_OK;
@@ -113,10 +123,10 @@ static tb_status query_event(const tb_event *event, CUresult *answer)
 bool tb_cuda_event_passed(tb_event *event)
 {
     CUresult answer;
-    return query_event(event, &answer) != TB_OK || answer != CUDA_ERROR_NOT_READY;
+    return query_event(event_of(event), &answer) != TB_OK || answer != CUDA_ERROR_NOT_READY;
 }
 
-static tb_status copy_rectangle(tb_stream *stream, const tb_copy *copy)
+static tb_status copy_rectangle(const tb_cuda_stream *stream, const tb_copy *copy)
 {
     CUDA_MEMCPY2D rectangle = {
         .srcPitch = copy->source_pitch,
@@ -141,7 +151,7 @@ static tb_status copy_rectangle(tb_stream *stream, const tb_copy *copy)
     return TB_CU(cuMemcpy2DAsync, &rectangle, stream->native);
 }
 
-static tb_status copy_row(tb_stream *stream, const tb_copy *copy, size_t row)
+static tb_status copy_row(const tb_cuda_stream *stream, const tb_copy *copy, size_t row)
 {
     char *target = (char *)copy->target + row * copy->target_pitch;
     const char *source = (const char *)copy->source + row * copy->source_pitch;
@@ -158,7 +168,7 @@ static tb_status copy_row(tb_stream *stream, const tb_copy *copy, size_t row)
 }
 
 /* What lies together in one piece, one rectangle where the copy engine takes the pitches, else row by row. */
-static tb_status copy_any(tb_stream *stream, const tb_copy *copy)
+tb_status tb_cuda_copy(const tb_cuda_stream *stream, const tb_copy *copy)
 {
     const size_t pitch_maximum = (size_t)devices[stream->device].pitch_maximum;
     tb_copy together = *copy;
@@ -169,11 +179,5 @@ static tb_status copy_any(tb_stream *stream, const tb_copy *copy)
         return copy_rectangle(stream, copy);
     for (size_t row = 0; row < copy->rows; row++)
         TB_TRY(copy_row(stream, copy, row));
-    return TB_OK;
-}
-
-tb_status tb_cuda_copy(tb_stream *stream, const tb_copy *copy)
-{
-    TB_IN_CONTEXT(stream->context, copy_any(stream, copy));
     return TB_OK;
 }

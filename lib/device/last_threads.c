@@ -5,7 +5,7 @@
  * Programs whose main thread does not end like that have no such thread. The main thread is known when the library is loaded by it,
  * or when it starts one of the library's threads.
  */
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/process/threads.h"
 
 #include <dirent.h>
@@ -24,7 +24,7 @@
 enum { LOOKS_THAT_AGREE = 2 };
 
 static pthread_key_t main_thread;
-static bool has_key;
+static atomic_bool has_key; /* read by threads that start others while the process ends */
 static atomic_bool is_watching;
 
 /* ---- Whose threads are left ------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static bool has_ended(const char *thread)
 static bool is_drivers(const char *thread)
 {
     char name[32];
-    const char *prefix = tb_device.thread_names;
+    const char *prefix = tb_platform.thread_names;
     read_of_thread(thread, "comm", name, sizeof name);
     return prefix && strncmp(name, prefix, strlen(prefix)) == 0;
 }
@@ -110,7 +110,7 @@ static void main_thread_leaves(void *unused)
 /* The thread that is the main one from now on. */
 static void know_main_thread(void)
 {
-    if (has_key && gettid() == getpid())
+    if (atomic_load(&has_key) && gettid() == getpid())
         pthread_setspecific(main_thread, &main_thread);
 }
 
@@ -123,7 +123,7 @@ static void begin_anew_in_child(void)
 
 __attribute__((constructor)) static void look_out_for_the_end(void)
 {
-    has_key = pthread_key_create(&main_thread, main_thread_leaves) == 0;
+    atomic_store(&has_key, pthread_key_create(&main_thread, main_thread_leaves) == 0);
     atomic_store(&tb_when_started, know_main_thread);
     know_main_thread();
     pthread_atfork(NULL, NULL, begin_anew_in_child);
@@ -132,7 +132,6 @@ __attribute__((constructor)) static void look_out_for_the_end(void)
 /* The library may be unloaded. */
 __attribute__((destructor)) static void look_out_no_more(void)
 {
-    if (has_key)
+    if (atomic_exchange(&has_key, false))
         pthread_key_delete(main_thread);
-    has_key = false;
 }

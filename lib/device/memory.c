@@ -1,7 +1,7 @@
 #include "lib/device/memory.h"
 
 #include "lib/process/clock.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/process/lock.h"
 #include "lib/user/options.h"
 #include "lib/process/threads.h"
@@ -68,9 +68,9 @@ static void release(const tb_buffer *buffer)
 {
     atomic_fetch_add(&changes, 1);
     if (buffer->device == TB_PINNED)
-        tb_device.release_pinned(buffer->memory, buffer->bytes);
+        tb_platform.release_pinned(buffer->memory, buffer->bytes);
     else
-        tb_device.release(buffer->device, buffer->memory);
+        tb_release(buffer->device, buffer->memory);
 }
 
 /* Under the lock. */
@@ -212,8 +212,8 @@ static void note_refusal(size_t bytes)
 static tb_status allocate(int device, size_t bytes, void **memory)
 {
     atomic_fetch_add(&changes, 1);
-    return device == TB_PINNED ? tb_device.allocate_pinned(bytes, memory)
-                               : tb_device.allocate(device, bytes, memory);
+    return device == TB_PINNED ? tb_platform.allocate_pinned(bytes, memory)
+                               : tb_allocate(device, bytes, memory);
 }
 
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)

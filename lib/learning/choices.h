@@ -1,12 +1,10 @@
-/* Which kernels have been chosen, for the last thousand or so different questions. Asking all rows for their
- * forecasts takes longer than launching one of them.
- */
+/* Which kernels have been chosen, for the last thousand or so different questions. */
 #ifndef TB_CHOICES_H
 #define TB_CHOICES_H
 
 #include "dispatch/plan.h"
 
-/* One memory for all threads. Two questions with the same 56 bits of hash get the same answer. */
-extern const tb_choice_memory tb_choices;
+/* Decides by what any thread has chosen before, and keeps what is chosen anew. */
+tb_plan tb_decide_remembering(const tb_product *product, tb_facts *facts);
 
 #endif

@@ -1,5 +1,7 @@
 #include "lib/learning/learning.h"
 
+#include "lib/learning/repeated.h"
+#include "lib/machine/machine.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -35,9 +37,10 @@ static ratios learned[TB_ELEMENTS][TB_LEARNED_KINDS];
 /* The first product that devices share waits for what they need from then on, pinned memory and threads, and teaches nothing. */
 static atomic_bool has_shared;
 
+/* Of a batch that of a member. */
 static int size_of(const tb_product *product)
 {
-    int size = (ilogb(tb_volume(product)) - SMALLEST_BITS) / BITS_A_SIZE;
+    int size = (ilogb(tb_volume(product) / (double)tb_members_of(product)) - SMALLEST_BITS) / BITS_A_SIZE;
     return size < 0 ? 0 : size < SIZES ? size : SIZES - 1;
 }
 
@@ -185,4 +188,34 @@ void tb_learn_streamed(const tb_product *product, const tb_facts *facts, const t
         learn(one, product, recall(one, product), sample);
         fade(several, product, recall_shared(several, one, product), recall(one, product));
     }
+}
+
+/* ---- Tasks ------------------------------------------------------------------------------------------------ */
+
+void tb_recall_task(tb_task task, tb_facts *facts)
+{
+    facts->repeated = (tb_repeated){0};
+    if (!tb_is_product(task))
+        return;
+    tb_recall(task.product, facts);
+    tb_recall_product(task.product, facts);
+}
+
+void tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    const tb_product *product = task.product;
+    if (tb_is_product(task) && product->k == 0)
+        return;
+    if (plan->reason == TB_REASON_DEVICE_STARTING)
+        tb_machine_note_host(seconds);
+    if (!tb_is_product(task) || tb_is_batch(product))
+        return;
+    /* A triangle teaches nothing about the full products of its size: hosts do those better, and pinned memory serves them in
+     * another way. */
+    const bool is_typical = product->mask == TB_FULL && product->in_place == TB_OUT_OF_PLACE;
+    if (is_typical && plan->route == TB_ROUTE_HOST && !plan->needs_device)
+        tb_learn_host(product, facts, seconds);
+    else if (is_typical && plan->route == TB_ROUTE_STREAMED)
+        tb_learn_streamed(product, facts, plan, seconds);
+    tb_learn_product(product, facts, plan, seconds);
 }

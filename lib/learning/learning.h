@@ -7,6 +7,7 @@
 #define TB_LEARNING_H
 
 #include "dispatch/plan.h"
+#include "words/task.h"
 
 /* ---- As a table, to be kept ------------------------------------------------------------------------------- */
 
@@ -27,7 +28,18 @@ float tb_get_learned(tb_element element, tb_learned kind, int class);
 /* A ratio to begin with: what has been learned already stays. */
 void tb_suggest_learned(tb_element element, tb_learned kind, int class, float ratio);
 
-/* ---- Forecasts -------------------------------------------------------------------------------------------- */
+/* ---- Tasks ------------------------------------------------------------------------------------------------ */
+
+/* What is learned is learned of single products, in classes and of each that is repeated (repeated.h). */
+
+/* Fills in the facts what is known of the task; its matrices have been located. Of a batch that is what is known of its first
+ * product. */
+void tb_recall_task(tb_task task, tb_facts *facts);
+
+/* The call took so many seconds. facts are those of its decision. */
+void tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
+
+/* ---- Products by their classes ---------------------------------------------------------------------------- */
 
 /* Fills facts->machine's ratios for this product; the operands have been located. */
 void tb_recall(const tb_product *product, tb_facts *facts);

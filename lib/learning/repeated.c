@@ -170,9 +170,11 @@ static void count_call(entry *entry, way *other)
         atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
 }
 
-bool tb_stays_again(const tb_product *product, const tb_facts *facts, tb_plan *plan)
+bool tb_stays_again(tb_task task, const tb_facts *facts, tb_plan *plan)
 {
-    const uint64_t key = key_of(product, facts);
+    if (!tb_is_product(task))
+        return false;
+    const uint64_t key = key_of(task.product, facts);
     entry *entry = &entries[key % ENTRIES];
     if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key)
         return false;

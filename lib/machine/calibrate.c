@@ -1,9 +1,11 @@
 #include "lib/machine/calibrate.h"
 
+#include "dispatch/schedule.h"
 #include "kernels/launch.h"
 #include "lib/process/clock.h"
 #include "lib/device/memory.h"
 #include "lib/machine/slots.h"
+#include "lib/device/platform.h"
 
 /* What an H200 sustains of its highest rates: 1.76 of 1.98 GHz under full load, 4.2 of 4.8 TB/s. */
 #define SUSTAINED_CLOCK  0.889
@@ -44,8 +46,8 @@ static tb_status time_copies(tb_stream *stream, const tb_copy *copy, double *rat
     for (int repetition = 0; repetition < REPETITIONS; repetition++) {
         double start = tb_seconds();
         for (int i = 0; i < IN_A_ROW; i++)
-            TB_TRY(tb_device.copy(stream, copy));
-        TB_TRY(tb_device.synchronize(stream));
+            TB_TRY(tb_enqueue_copy(stream, copy));
+        TB_TRY(tb_synchronize(stream));
         double reached = IN_A_ROW * (double)copy->row_bytes / (tb_seconds() - start);
         /* The first one wakes the link up. */
         if (repetition == 1 || (repetition > 1 && reached > *rate))
@@ -63,7 +65,7 @@ static tb_status measure_link(tb_stream *stream, tb_chip *chip, void *memory)
     tb_status status = time_copies(stream, &in, &chip->link_in);
     if (status == TB_OK)
         status = time_copies(stream, &out, &chip->link_out);
-    tb_device.synchronize(stream);
+    tb_synchronize(stream);
     tb_give_buffer(&pinned);
     return status;
 }
@@ -80,15 +82,15 @@ static tb_product one_round(const tb_chip *chip, const tb_kernel *kernel)
     return tb_gemm(TB_SGEMM, false, false, m, n, WORK_K, 1, NULL, m, NULL, WORK_K, 0, NULL, m);
 }
 
-static tb_status time_launches(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                               void *workspace, double *seconds)
+static tb_status time_launches(tb_stream *stream, const tb_chip *chip, const tb_kernel *kernel,
+                               const tb_product *product, void *workspace, double *seconds)
 {
-    const tb_schedule schedule = tb_device.prepare(stream, kernel, product);
+    const tb_schedule schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
     for (int repetition = 0; repetition < REPETITIONS; repetition++) {
         double start = tb_seconds();
         for (int i = 0; i < IN_A_ROW; i++)
-            TB_TRY(tb_device.launch(stream, kernel, product, &schedule, workspace));
-        TB_TRY(tb_device.synchronize(stream));
+            TB_TRY(tb_enqueue_launch(stream, kernel, product, &schedule, workspace, false));
+        TB_TRY(tb_synchronize(stream));
         double taken = (tb_seconds() - start) / IN_A_ROW;
         if (repetition == 1 || (repetition > 1 && taken < *seconds))
             *seconds = taken;
@@ -105,7 +107,7 @@ static tb_status measure_kernel(tb_stream *stream, tb_chip *chip, const tb_kerne
     product.b.data = (char *)memory + tb_matrix_bytes(&product.a.matrix);
     product.c.data = (char *)product.b.data + tb_matrix_bytes(&product.b.matrix);
     double seconds = 0;
-    TB_TRY(time_launches(stream, kernel, &product, workspace, &seconds));
+    TB_TRY(time_launches(stream, chip, kernel, &product, workspace, &seconds));
     double ratio = tb_kernel_seconds(kernel, &product, chip) / seconds;
     if (ratio < CREDIBLE && ratio > 1 / CREDIBLE)
         chip->clock *= ratio;
@@ -134,24 +136,24 @@ static void measure(tb_stream *stream, tb_chip *chip)
     if (kernel) {
         tb_product product = one_round(chip, kernel);
         operands = tb_product_bytes(&product);
-        workspace = tb_device.prepare(stream, kernel, &product).workspace;
+        workspace = tb_make_schedule(kernel, &product, tb_target_of(chip)).workspace;
     }
     void *memory;
     operands = operands > tb_slot_bytes() ? operands : tb_slot_bytes();
-    if (tb_device.allocate(chip->device, operands + workspace, &memory) != TB_OK)
+    if (tb_allocate(chip->device, operands + workspace, &memory) != TB_OK)
         return;
     tb_status status = measure_link(stream, chip, memory);
     if (status == TB_OK && kernel)
         status = measure_kernel(stream, chip, kernel, memory, (char *)memory + operands);
-    tb_device.synchronize(stream);
-    tb_device.release(chip->device, memory);
+    tb_synchronize(stream);
+    tb_release(chip->device, memory);
 }
 
 void tb_measure_chip(tb_chip *chip)
 {
     tb_stream *stream;
-    if (tb_device.create_stream(chip->device, &stream) != TB_OK)
+    if (tb_create_stream(chip->device, &stream) != TB_OK)
         return;
     measure(stream, chip);
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
 }

@@ -36,7 +36,7 @@ static void synchronize(tb_stream *const *streams, int count)
 {
     for (int i = 0; i < count; i++)
         if (streams[i])
-            tb_device.synchronize(streams[i]);
+            tb_synchronize(streams[i]);
 }
 
 static void *wait_for_left(void *argument)

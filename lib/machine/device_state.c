@@ -5,6 +5,7 @@
 #include "lib/process/linker.h"
 #include "lib/process/threads.h"
 #include "lib/user/options.h"
+#include "lib/device/platform.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -28,12 +29,12 @@ static bool has_driver(void)
 
 const char *tb_why_no_device(void)
 {
-    if (!tb_device.describe)
+    if (!tb_has_platform())
         return "this build has no CUDA kernels";
-    if (strcmp(tb_device.name, "cuda") == 0 && !has_driver())
+    if (strcmp(tb_platform.name, "cuda") == 0 && !has_driver())
         return "no NVIDIA driver (libcuda.so.1) is installed";
     const char *code_file =
-        tb_device.code_file ? tb_device.code_file() : NULL; /* NULL, too, where it is not looked for */
+        tb_platform.code_file ? tb_platform.code_file() : NULL; /* NULL, too, where it is not looked for */
     if (code_file && !*code_file)
         return "the device code, which libtileblas.so.0 of the same build has, was not found";
     return "the driver offers no GPU that the kernels run on";

@@ -8,6 +8,7 @@
 #include "lib/user/log.h"
 #include "lib/user/options.h"
 #include "lib/process/sums.h"
+#include "lib/device/platform.h"
 
 #include <stdatomic.h>
 
@@ -52,7 +53,7 @@ static int devices_wanted(void)
 static tb_readiness readiness_now(void)
 {
     const tb_readiness now = (tb_readiness)atomic_load_explicit(&readiness, memory_order_acquire);
-    return now == TB_UNTRIED && !tb_device.describe ? TB_ABSENT : now;
+    return now == TB_UNTRIED && !tb_has_platform() ? TB_ABSENT : now;
 }
 
 tb_machine tb_machine_facts(void)
@@ -151,6 +152,14 @@ const tb_device_description *tb_machine_device(int device)
 {
     bool ready = atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY;
     return ready && device < device_count ? &descriptions[device] : NULL;
+}
+
+tb_target tb_machine_target(int device)
+{
+    const tb_machine machine = {.chips = atomic_load_explicit(&chips, memory_order_acquire),
+                                .chip_count = device_count};
+    const tb_chip *chip = tb_find_chip(&machine, device);
+    return chip ? tb_target_of(chip) : (tb_target){.architecture = 0};
 }
 
 int tb_machine_device_count(void)

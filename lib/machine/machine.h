@@ -20,13 +20,14 @@ void tb_machine_note_host(double seconds);
  * was being done, as in "copying A". */
 void tb_machine_lose(const char *during);
 
-/* Somebody begins to wait for a turn at the device, or has begun or ended one. Devices of higher ordinals than there is room for are
- * not used by streamed products. */
-#define TB_DEVICES_MAXIMUM 64
+/* Somebody begins to wait for a turn at the device, or has begun or ended one. */
 void tb_machine_note_use(int device);
 
 /* NULL unless the machine is ready and has the device. */
 const tb_device_description *tb_machine_device(int device);
+
+/* What schedules for the device depend on, where the machine is ready or has been; else nothing. */
+tb_target tb_machine_target(int device);
 
 /* 0 unless the machine is ready. */
 int tb_machine_device_count(void);

@@ -1,7 +1,8 @@
 #include "lib/machine/prepare.h"
 
+#include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/device/memory.h"
 #include "lib/machine/slots.h"
 #include "lib/user/precision.h"
@@ -41,15 +42,15 @@ static const tb_kernel *find_kernel(const tb_machine *machine, const tb_chip *ch
     return tb_choose_kernel(&large, &facts, false, &plan) ? plan.kernel : NULL;
 }
 
-static void multiply(tb_stream *stream, int device, const tb_kernel *kernel, char *memory)
+static void multiply(tb_stream *stream, const tb_chip *chip, const tb_kernel *kernel, char *memory)
 {
     const tb_product small = square(SMALL, memory);
-    const tb_schedule schedule = tb_device.prepare(stream, kernel, &small);
+    const tb_schedule schedule = tb_make_schedule(kernel, &small, tb_target_of(chip));
     tb_buffer buffer = {0};
-    if (schedule.workspace > 0 && tb_take_buffer(device, schedule.workspace, &buffer) != TB_OK)
+    if (schedule.workspace > 0 && tb_take_buffer(chip->device, schedule.workspace, &buffer) != TB_OK)
         return;
-    tb_device.launch(stream, kernel, &small, &schedule, buffer.memory);
-    tb_device.synchronize(stream);
+    tb_enqueue_launch(stream, kernel, &small, &schedule, buffer.memory, false);
+    tb_synchronize(stream);
     tb_give_buffer(&buffer);
 }
 
@@ -62,9 +63,9 @@ static void prepare_kernel(const tb_machine *machine, const tb_chip *chip)
     tb_stream *stream;
     if (!kernel || tb_take_buffer(chip->device, tb_product_bytes(&small), &memory) != TB_OK)
         return;
-    if (tb_device.create_stream(chip->device, &stream) == TB_OK) {
-        multiply(stream, chip->device, kernel, memory.memory);
-        tb_device.destroy_stream(stream);
+    if (tb_create_stream(chip->device, &stream) == TB_OK) {
+        multiply(stream, chip, kernel, memory.memory);
+        tb_destroy_stream(stream);
     }
     tb_give_buffer(&memory);
 }

@@ -14,6 +14,7 @@
 #include "lib/process/threads.h"
 #include "lib/user/log.h"
 #include "lib/user/options.h"
+#include "lib/device/platform.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -71,8 +72,8 @@ static void find_reach(tb_chip *table, tb_chip *chip)
 {
     for (tb_chip *other = table; other < table + device_count; other++)
         if (other != chip && other->open) {
-            chip->reached |= (uint64_t)tb_device.reaches(chip->device, other->device) << other->device;
-            other->reached |= (uint64_t)tb_device.reaches(other->device, chip->device) << chip->device;
+            chip->reached |= (uint64_t)tb_reaches(chip->device, other->device) << other->device;
+            other->reached |= (uint64_t)tb_reaches(other->device, chip->device) << chip->device;
         }
 }
 
@@ -80,11 +81,11 @@ static void find_reach(tb_chip *table, tb_chip *chip)
 static void open_unopened(int index)
 {
     tb_chip *table = copy_table(), *chip = &table[index];
-    tb_status status = tb_device.open_device(chip->device);
+    tb_status status = tb_device_at(chip->device)->open_device(chip->device);
     chip->open = status == TB_OK;
     chip->failed = !chip->open;
     if (chip->open) {
-        chip->clusters = tb_device.clusters(chip->device);
+        chip->clusters = tb_device_at(chip->device)->clusters(chip->device);
         find_reach(table, chip);
     }
     if (tb_option_value(TB_OPTION_VERBOSE))
@@ -145,7 +146,7 @@ static tb_status describe_all(void)
     if (!descriptions || !tables)
         return TB_OUT_OF_MEMORY;
     for (int device = 0; device < device_count; device++)
-        TB_TRY(tb_device.describe(device, &descriptions[device]));
+        TB_TRY(tb_device_at(device)->describe(device, &descriptions[device]));
     const int home = find_home();
     for (int index = 0; index < device_count; index++) {
         int device = (home + index) % device_count;
@@ -180,7 +181,7 @@ static tb_status open_any(bool measures)
 static tb_status bring_up(bool measures)
 {
     int count = 0;
-    TB_TRY(tb_device.open(&count));
+    TB_TRY(tb_platform.open(&count));
     tb_shut_device_at_exit(); /* before what the driver has registered so far */
     if (count <= 0)
         return TB_NO_DEVICE;

@@ -50,15 +50,16 @@ static int64_t round_extent(int64_t extent, int bits)
 
 static bool is_same_kind(const tb_called *x, const tb_called *y)
 {
-    return x->routine == y->routine && x->m == y->m && x->n == y->n && x->k == y->k &&
+    return x->routine == y->routine && memcmp(x->extents.of, y->extents.of, sizeof x->extents.of) == 0 &&
            x->beta_is_zero == y->beta_is_zero && strcmp(x->letters, y->letters) == 0 &&
            strcmp(x->places, y->places) == 0 && strcmp(x->spelling, y->spelling) == 0;
 }
 
 static size_t first_place(const tb_called *called)
 {
-    uint64_t hash = tb_mix(tb_mix(tb_mix(called->routine, (uint64_t)called->m), (uint64_t)called->n),
-                           (uint64_t)called->k);
+    uint64_t hash = called->routine;
+    for (int i = 0; i < called->extents.count; i++)
+        hash = tb_mix(hash, (uint64_t)called->extents.of[i]);
     for (const char *c = called->letters; *c; c++)
         hash = tb_mix(hash, (unsigned char)*c);
     for (const char *c = called->places; *c; c++)
@@ -94,9 +95,8 @@ void tb_add_called(const tb_called *called)
     kind *kind = NULL;
     for (int level = 0; level < LEVELS && !kind; level++) {
         tb_called rounded = *called;
-        rounded.m = round_extent(called->m, levels[level].bits);
-        rounded.n = round_extent(called->n, levels[level].bits);
-        rounded.k = round_extent(called->k, levels[level].bits);
+        for (int i = 0; i < called->extents.count; i++)
+            rounded.extents.of[i] = round_extent(called->extents.of[i], levels[level].bits);
         kind = find_kind(&rounded, levels[level].limit);
     }
     if (!kind) {
@@ -158,8 +158,8 @@ __attribute__((constructor)) static void watch_forks(void)
 
 /* ---- Noting -------------------------------------------------------------------------------------------- */
 
-void tb_note_called(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
-                    const char *spelling, double seconds)
+void tb_note_called(tb_task task, const tb_facts *facts, const tb_plan *plan, const char *spelling,
+                    double seconds)
 {
     static const char memories[] = {
         [TB_MEMORY_HOST] = 'h',
@@ -168,16 +168,14 @@ void tb_note_called(const tb_product *product, const tb_facts *facts, const tb_p
         [TB_MEMORY_DEVICE] = 'd',
     };
     const bool is_hosts = plan->route == TB_ROUTE_HOST;
-    tb_called called = {.routine = product->routine,
-                        .m = product->m,
-                        .n = product->n,
-                        .k = product->k,
-                        .beta_is_zero = tb_is_zero(product->beta)};
+    tb_called called = {.routine = tb_task_routine(task),
+                        .extents = tb_task_extents(task),
+                        .beta_is_zero = tb_is_product(task) && tb_is_zero(task.product->beta)};
     snprintf(called.spelling, sizeof called.spelling, "%s", spelling ? spelling : "");
     atomic_store_explicit(&cores_seen, facts->machine.host_cores, memory_order_relaxed);
-    tb_print_letters(tb_task_of_product(product), called.letters);
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        called.places[role] = memories[facts->places[role].memory];
+    tb_print_letters(task, called.letters);
+    for (int i = 0; i < tb_task_matrices(task); i++)
+        called.places[i] = memories[facts->places[i].memory];
     *(is_hosts ? &called.host_calls : &called.device_calls) = 1;
     *(is_hosts ? &called.host_seconds : &called.device_seconds) = seconds;
     called.host_forecast = is_hosts ? 0 : plan->host_seconds;
@@ -203,9 +201,8 @@ static void write_kind(const tb_called *called, FILE *file)
     tb_json_text(&json, "letters", called->letters);
     tb_json_text(&json, "places", called->places);
     tb_json_boolean(&json, "beta_is_zero", called->beta_is_zero);
-    tb_json_integer(&json, "m", called->m);
-    tb_json_integer(&json, "n", called->n);
-    tb_json_integer(&json, "k", called->k);
+    for (int i = 0; i < called->extents.count; i++)
+        tb_json_integer(&json, (const char[]){called->extents.names[i], '\0'}, called->extents.of[i]);
     tb_json_integer(&json, "host_calls", (long long)called->host_calls);
     tb_json_integer(&json, "device_calls", (long long)called->device_calls);
     tb_json_number(&json, "host_seconds", called->host_seconds);

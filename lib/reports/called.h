@@ -1,4 +1,4 @@
-/* What was called: routine, shape, spelling, where operands lay, how often and for how long; no data. For
+/* What was called: routine, extents, spelling, where matrices lay, how often and for how long; no data. For
  * `tileblas forecast`, which says what another machine would make of it. Kept while the option RECORD names a file, to
  * which each process appends it at its end, as lines of JSON.
  *
@@ -16,19 +16,19 @@
 /* A kind of call, and what all of its calls took together. */
 typedef struct tb_called {
     tb_routine routine;
-    char spelling[32];             /* the name by which it was called; may be empty */
-    char letters[TB_LETTERS_SIZE]; /* as tb_print_letters has them */
-    char places[TB_ROLES + 1];     /* of A, B and C: h, p, m, d */
-    bool beta_is_zero;
-    int64_t m, n, k;
+    char spelling[32];                 /* the name by which it was called; may be empty */
+    char letters[TB_LETTERS_SIZE];     /* as tb_print_letters has them */
+    char places[TB_TASK_MATRICES + 1]; /* of its matrices: h, p, m, d */
+    bool beta_is_zero;                 /* of a product */
+    tb_extents extents;
     unsigned long long host_calls, device_calls;
     double host_seconds, device_seconds;
     double host_forecast; /* for the device's calls: what the host would have taken; 0 where nobody asked */
 } tb_called;
 
 /* A call that took so many seconds. */
-void tb_note_called(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
-                    const char *spelling, double seconds);
+void tb_note_called(tb_task task, const tb_facts *facts, const tb_plan *plan, const char *spelling,
+                    double seconds);
 
 /* Adds to the kind that it is of, from a record. */
 void tb_add_called(const tb_called *called);

@@ -26,18 +26,20 @@ static shard shards[SHARD_COUNT];
 static atomic_uint threads_seen;
 static _Thread_local shard *own_shard;
 
-/* Largest products of a class, in multiply-adds; the least dimension that is not skinny. */
+/* Largest tasks of a class, in multiply-adds; the least extent that is not skinny. */
 #define MEDIUM_VOLUME (1024.0 * 1024 * 1024)
 #define LARGE_VOLUME  (8192.0 * 8192 * 8192)
 #define SKINNY_LEAST  128
 
-tb_shape tb_shape_of(const tb_product *product)
+tb_shape tb_shape_of(tb_task task)
 {
-    const double volume = tb_volume(product);
+    const double volume = tb_task_flops(task) / (2 * (double)tb_task_members(task));
     if (volume <= TB_SMALL_VOLUME)
         return TB_SHAPE_SMALL;
-    if (product->m < SKINNY_LEAST || product->n < SKINNY_LEAST || product->k < SKINNY_LEAST)
-        return TB_SHAPE_SKINNY;
+    const tb_extents extents = tb_task_extents(task);
+    for (int i = 0; i < extents.count; i++)
+        if (extents.of[i] < SKINNY_LEAST)
+            return TB_SHAPE_SKINNY;
     return volume <= MEDIUM_VOLUME  ? TB_SHAPE_MEDIUM
            : volume <= LARGE_VOLUME ? TB_SHAPE_LARGE
                                     : TB_SHAPE_HUGE;

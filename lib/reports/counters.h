@@ -2,23 +2,25 @@
  * cache lines of its own; reading sums the shards. No lock, which a forked child could find taken, and no
  * memory to be had: shards are static, so a thread that ends leaves its counts behind. stats.c is the caller.
  *
- * A shape is a class of products of about the same fate.
+ * A shape is a class of tasks of about the same fate.
  */
 #ifndef TB_COUNTERS_H
 #define TB_COUNTERS_H
 
 #include "dispatch/plan.h"
+#include "words/task.h"
 
 typedef enum tb_shape {
     TB_SHAPE_SMALL,  /* at most 80^3 multiply-adds: never worth a device */
-    TB_SHAPE_SKINNY, /* larger, but m, n or k is under 128: little arithmetic for each byte moved */
+    TB_SHAPE_SKINNY, /* larger, but an extent is under 128: little arithmetic for each byte moved */
     TB_SHAPE_MEDIUM, /* up to 1024^3 */
     TB_SHAPE_LARGE,  /* up to 8192^3 */
     TB_SHAPE_HUGE,
     TB_SHAPE_COUNT,
 } tb_shape;
 
-tb_shape tb_shape_of(const tb_product *product);
+/* Of a batch that of a member. */
+tb_shape tb_shape_of(tb_task task);
 const char *tb_shape_text(tb_shape shape);
 
 /* What is added up; also one call's contribution. */

@@ -36,19 +36,23 @@ static void look_for_profiler(void)
     atomic_store(&tb_profiler, domain ? TB_PROFILER_LISTENS : TB_PROFILER_ABSENT);
 }
 
-static void print_name(const tb_product *product, tb_route route, char *name, size_t size)
+static void print_name(tb_task task, tb_route route, char *name, size_t size)
 {
-    char count[32] = "";
-    if (tb_is_batch(product))
-        snprintf(count, sizeof count, " %lld of", (long long)tb_members_of(product));
-    snprintf(name, size, "%s%s %lldx%lldx%lld %s", tb_routine_rows[product->routine].name, count,
-             (long long)product->m, (long long)product->n, (long long)product->k, tb_route_text(route));
+    const tb_extents extents = tb_task_extents(task);
+    int length = snprintf(name, size, "%s", tb_routine_rows[tb_task_routine(task)].name);
+    if (tb_task_members(task) > 1)
+        length +=
+            snprintf(name + length, size - (size_t)length, " %lld of", (long long)tb_task_members(task));
+    for (int i = 0; i < extents.count; i++)
+        length += snprintf(name + length, size - (size_t)length, "%c%lld", i > 0 ? 'x' : ' ',
+                           (long long)extents.of[i]);
+    snprintf(name + length, size - (size_t)length, " %s", tb_route_text(route));
 }
 
-static void push(const tb_product *product, tb_route route)
+static void push(tb_task task, tb_route route)
 {
     char name[128];
-    print_name(product, route, name, sizeof name);
+    print_name(task, route, name, sizeof name);
     const nvtxEventAttributes_t attributes = {
         .version = NVTX_VERSION,
         .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
@@ -70,14 +74,14 @@ static void pop(void *unused)
 }
 
 /* The profiler is not left in the middle: signals wait meanwhile. */
-bool tb_open_range(tb_call_range *range, const tb_product *product, tb_route route)
+bool tb_open_range(tb_call_range *range, tb_task task, tb_route route)
 {
     sigset_t signals;
     tb_hold_signals(&signals);
     look_for_profiler();
     const bool listens = atomic_load(&tb_profiler) == TB_PROFILER_LISTENS;
     if (listens) {
-        push(product, route);
+        push(task, route);
         tb_when_left(&range->leaving, pop, NULL);
     }
     tb_let_signals(&signals);
@@ -98,9 +102,9 @@ void tb_close_range(tb_call_range *range)
 
 _Atomic(int) tb_profiler = TB_PROFILER_ABSENT;
 
-bool tb_open_range(tb_call_range *range, const tb_product *product, tb_route route)
+bool tb_open_range(tb_call_range *range, tb_task task, tb_route route)
 {
-    (void)range, (void)product, (void)route;
+    (void)range, (void)task, (void)route;
     return false;
 }
 

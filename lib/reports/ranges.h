@@ -1,5 +1,5 @@
 /* Ranges: while a profiler listens (Nsight Systems, by way of NVTX), each call that is looked at is a range of the
- * thread that makes it, named by routine, shape and route: "dgemm 4096x4096x4096 streamed". multiply.c opens them.
+ * thread that makes it, named by routine, extents and route: "dgemm 4096x4096x4096 streamed". line.c opens them.
  *
  * A profiler is loaded by the first such call, from the path in NVTX_INJECTION64_PATH, which it has set itself. A build
  * without NVTX's headers, which are CUDA's, has no ranges.
@@ -9,6 +9,7 @@
 
 #include "dispatch/plan.h"
 #include "lib/process/leaving.h"
+#include "words/task.h"
 
 #include <stdatomic.h>
 
@@ -27,13 +28,13 @@ typedef struct tb_call_range {
 } tb_call_range;
 
 /* Once a profiler may be there. Whether a range was opened. */
-bool tb_open_range(tb_call_range *range, const tb_product *product, tb_route route);
+bool tb_open_range(tb_call_range *range, tb_task task, tb_route route);
 void tb_close_range(tb_call_range *range);
 
-static inline void tb_begin_range(tb_call_range *range, const tb_product *product, tb_route route)
+static inline void tb_begin_range(tb_call_range *range, tb_task task, tb_route route)
 {
     range->is_open = atomic_load_explicit(&tb_profiler, memory_order_relaxed) != TB_PROFILER_ABSENT &&
-                     tb_open_range(range, product, route);
+                     tb_open_range(range, task, route);
 }
 
 /* A caller that leaves in the middle ends its range by that. */

@@ -12,8 +12,6 @@
 #include "lib/user/options.h"
 #include "lib/reports/summary.h"
 #include "lib/reports/timeline.h"
-#include "words/members.h"
-#include "words/task.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -36,49 +34,41 @@ void tb_watch_as_asked(void)
     atomic_store_explicit(&options_followed, true, memory_order_relaxed);
 }
 
-static void print_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
+static void print_call(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
-    char decision[256], letters[TB_LETTERS_SIZE], alpha[64], beta[64], products[32] = "";
+    char text[TB_TASK_TEXT_SIZE], places[64] = "", decision[256];
     const locale_t previous = tb_enter_c_locale();
     tb_print_plan(plan, decision, sizeof decision);
-    tb_print_scalar(product, product->alpha, alpha, sizeof alpha);
-    tb_print_scalar(product, product->beta, beta, sizeof beta);
+    tb_print_task(task, text);
     tb_leave_c_locale(previous);
-    tb_print_letters(tb_task_of_product(product), letters);
-    if (tb_is_batch(product))
-        snprintf(products, sizeof products, " products=%lld", (long long)tb_members_of(product));
-    tb_log("%s %s%s m=%lld n=%lld k=%lld lda=%lld ldb=%lld ldc=%lld alpha=%s beta=%s A %s B %s C %s -> "
-           "%s, %.3f ms",
-           tb_routine_rows[product->routine].name, letters, products, (long long)product->m,
-           (long long)product->n, (long long)product->k, (long long)product->a.ld, (long long)product->b.ld,
-           (long long)product->c.ld, alpha, beta, tb_memory_text(facts->places[TB_A].memory),
-           tb_memory_text(facts->places[TB_B].memory), tb_memory_text(facts->places[TB_C].memory), decision,
-           1e3 * seconds);
+    for (int i = 0, length = 0; i < tb_task_matrices(task); i++)
+        length += snprintf(places + length, sizeof places - (size_t)length, " %c %s", 'A' + i,
+                           tb_memory_text(facts->places[i].memory));
+    tb_log("%s%s -> %s, %.3f ms", text, places, decision, 1e3 * seconds);
 }
 
-void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
-                    const char *spelling, double seconds)
+void tb_record_call(tb_task task, const tb_facts *facts, const tb_plan *plan, const char *spelling,
+                    double seconds)
 {
     last_plan = tb_outline_of(plan);
     has_last_plan = true;
 
     tb_tally call = {
         .calls = 1,
-        .flop = 2.0 * tb_volume(product),
+        .flop = tb_task_flops(task),
         .seconds = seconds,
         .link_bytes = tb_take_link_bytes(),
         .won_seconds =
             plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
     };
-    const tb_product one = tb_member_of(product, 0);
-    tb_count_call(product->routine, plan->route, tb_shape_of(&one), plan->reason, &call);
+    tb_count_call(tb_task_routine(task), plan->route, tb_shape_of(task), plan->reason, &call);
 
     if (tb_timeline_is_kept() || tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
         tb_note_in_time(plan->route, seconds, call.link_bytes);
     if (*tb_option_text(TB_OPTION_RECORD))
-        tb_note_called(product, facts, plan, spelling, seconds);
+        tb_note_called(task, facts, plan, spelling, seconds);
     if (tb_option_value(TB_OPTION_VERBOSE))
-        print_call(product, facts, plan, seconds);
+        print_call(task, facts, plan, seconds);
     /* Once, and not at every call: all threads read what it writes. */
     if (!atomic_load_explicit(&options_followed, memory_order_relaxed))
         tb_watch_as_asked();

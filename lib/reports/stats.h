@@ -3,12 +3,13 @@
 #define TB_STATS_H
 
 #include "dispatch/plan.h"
+#include "words/task.h"
 
 #include <stdatomic.h>
 
 /* Takes note of a call; it took so many seconds. */
-void tb_record_call(const tb_product *product, const tb_facts *facts, const tb_plan *plan,
-                    const char *spelling, double seconds);
+void tb_record_call(tb_task task, const tb_facts *facts, const tb_plan *plan, const char *spelling,
+                    double seconds);
 
 /* Products of at most this many multiply-adds go to the host unlooked at (lib/call/small.h); 0 while every call has to be looked
  * at, because a route is forced or calls are watched. */

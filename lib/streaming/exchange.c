@@ -99,5 +99,5 @@ tb_status tb_check_posts(tb_side *side, int count)
 {
     if (!side || count <= side->closed)
         return TB_OK;
-    return tb_device.event_wait(side->exchange->posts[other_of(side)][count - 1].arrived);
+    return tb_event_wait(side->exchange->posts[other_of(side)][count - 1].arrived);
 }

@@ -1,16 +1,9 @@
 /* Two devices that share a product both need all of one operand, the common one. In an exchange each of them, a side, brings half
  * of every transfer of it over its own link, and copies the other half from the other device. A side posts what it has sent: the
  * program's columns, and where and after which event they lie on its device. The other side takes the posts in order.
- *
- * Nobody waits for ever:
- * - A thread waits for a post only while the other side is open and has not quit. An open side has its turn at its device, and
- *   waits for no other call. It posts its own half before it waits for the half of the same transfer, so that of two sides that
- *   wait one has what the other waits for. One that has no more to post, or fails, or is left, closes, which ends the wait.
- * - A side that has not opened may be waiting for its turn behind a call that waits in turn for this one, or for this very thread.
- *   So nobody waits for it.
- * - Buffers of which something was posted are kept until the other side, if it has opened, is at rest. That side is told first that
- *   nothing more will be posted, and so comes to its end by itself. One that opens later finds this one closed, and takes nothing.
- * - Streams wait for events that were recorded before they were told to wait, and so never for each other.
+ * Nobody waits for ever: a thread waits for a post only while the other side is open and has not quit, and posts its own half before;
+ * buffers of which something was posted are kept until the other side is at rest, which is told first that nothing more will come; and
+ * streams wait for events that were recorded before (docs/streaming.md).
  */
 #ifndef TB_EXCHANGE_H
 #define TB_EXCHANGE_H

@@ -1,15 +1,6 @@
-/* Operands in host memory that come again: their copies stay on the device, and what has not changed since is
- * not loaded again. Whether it has is found out at every call, by fingerprints of all that the program's
- * memory holds, which the host's threads take about twice as fast as the link moves it. So nothing depends on
- * who wrote where: a copy is used for what was seen, by this very call, to be in the program's memory.
- *
- * An operand is remembered when it comes first, with fingerprints of a few samples. When it comes again and
- * these are as they were, its copy gets fingerprints on its way, and is kept. From then on it is looked at
- * before it is loaded, some columns at a time, and loaded where it differs.
- *
- * A strip is what of an operand's rows is loaded at a time, mostly all of them.
- *
- * Used by one product at a time, as its pipeline is.
+/* Operands in host memory that come again: their copies stay on the device, and what has not changed since is not loaded again, which
+ * every call finds out by fingerprints of all that the program's memory holds (docs/streaming.md). A strip is what of an operand's rows is
+ * loaded at a time, mostly all of them. Used by one product at a time, as its pipeline is.
  */
 #ifndef TB_OPERAND_CACHE_H
 #define TB_OPERAND_CACHE_H

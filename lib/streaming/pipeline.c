@@ -6,6 +6,7 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/slots.h"
 #include "lib/user/options.h"
+#include "lib/device/platform.h"
 
 /* Medium products leave most of the device idle, and the link: so many are at work side by side. */
 #define CHANNELS 4
@@ -33,7 +34,7 @@ size_t tb_staging_bytes(const tb_pipeline *pipeline)
 
 tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)
 {
-    return *event ? TB_OK : tb_device.create_event(pipeline->device, event);
+    return *event ? TB_OK : tb_create_event(pipeline->device, event);
 }
 
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
@@ -46,22 +47,22 @@ tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
 static tb_status open_pipeline(tb_pipeline *pipeline)
 {
     pipeline->slot_bytes = tb_slot_bytes();
-    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->load));
-    TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->compute));
-    return tb_device.create_stream(pipeline->device, &pipeline->unload);
+    TB_TRY(tb_create_stream(pipeline->device, &pipeline->load));
+    TB_TRY(tb_create_stream(pipeline->device, &pipeline->compute));
+    return tb_create_stream(pipeline->device, &pipeline->unload);
 }
 
 static void close_stream(tb_stream *stream)
 {
     if (stream)
-        tb_device.destroy_stream(stream);
+        tb_destroy_stream(stream);
 }
 
 static void close_events(tb_event *const *events, int count)
 {
     for (int i = 0; i < count; i++)
         if (events[i])
-            tb_device.destroy_event(events[i]);
+            tb_destroy_event(events[i]);
 }
 
 /* Nothing uses it, and its slots are empty. What it remembers of operands is left as it is, as it may be half

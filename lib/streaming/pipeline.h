@@ -8,7 +8,7 @@
 #ifndef TB_PIPELINE_H
 #define TB_PIPELINE_H
 
-#include "dispatch/tiling.h"
+#include "dispatch/part_schedules.h"
 #include "lib/streaming/copy_threads.h"
 #include "lib/device/device.h"
 #include "lib/device/memory.h"
@@ -35,11 +35,12 @@ typedef struct tb_slot {
     int posts;                   /* on the way out: of another device's posts, that these may depend on */
 } tb_slot;
 
-/* How a product was cut, and what that depends on: the product but for its addresses, and what it is chosen for. */
+/* How a product was cut, and how its parts are computed. */
 typedef struct tb_known_tiling {
-    tb_product product;
-    tb_budget budget;
+    uint64_t cut; /* tb_hash_of_cut; 0: there was none */
+    double bytes; /* of device memory, that it takes */
     tb_tiling tiling;
+    tb_part_schedules schedules;
     unsigned long changes; /* of buffers, when it had been used last */
 } tb_known_tiling;
 #define TB_TILINGS_KEPT 8

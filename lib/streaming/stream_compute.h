@@ -7,8 +7,10 @@
 /* Before anything is loaded: memory for the kernel, enough for all launches that follow. */
 tb_status tb_take_workspace(tb_stream_run *run);
 
-/* Has the product computed behind what has been sent so far, swath_n columns at a time. completes: what is computed of C is complete
- * then, in all rows of the band, and each swath is on its way as soon as it is there. */
-tb_status tb_compute(tb_stream_run *run, const tb_product *part, int64_t swath_n, bool completes);
+/* Products that follow find loaded what has been sent so far. */
+tb_status tb_follow_loading(tb_stream_run *run);
+
+/* Launches a part of the product, behind what has been launched before. */
+tb_status tb_compute(tb_stream_run *run, const tb_product *part);
 
 #endif

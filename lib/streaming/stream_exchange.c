@@ -4,6 +4,7 @@
 #include "lib/streaming/stream_exchange.h"
 
 #include "lib/device/copies.h"
+#include "lib/device/platform.h"
 #include "words/integers.h"
 
 /* A transfer is exchanged in so many parts, or fewer: while one is on its way from device to device, the next comes over the links. */
@@ -104,11 +105,11 @@ static tb_status copy_across(tb_stream_run *run, const tb_post *post)
     tb_pipeline *pipeline = run->pipeline;
     const tb_copy copy = copy_of(post, &run->halves.others);
     if (!pipeline->across)
-        TB_TRY(tb_device.create_stream(pipeline->device, &pipeline->across));
-    TB_TRY(tb_device.stream_wait(pipeline->across, post->arrived));
+        TB_TRY(tb_create_stream(pipeline->device, &pipeline->across));
+    TB_TRY(tb_stream_wait(pipeline->across, post->arrived));
     TB_TRY(tb_issue_copy(pipeline->across, &copy));
     TB_TRY(tb_mark(run, &pipeline->crossed, pipeline->across));
-    return tb_device.stream_wait(pipeline->compute, pipeline->crossed);
+    return tb_stream_wait(pipeline->compute, pipeline->crossed);
 }
 
 tb_status tb_copy_half(tb_stream_run *run, bool *is_coming)

@@ -40,7 +40,7 @@ static tb_status expand_straight(tb_stream_run *run, const tb_expansion *expansi
         part.source.ld = part.source.rows;
         TB_TRY(
             tb_copy_operand(run->pipeline->load, TB_HOST_TO_DEVICE, &from, run->staging.memory, from.rows));
-        TB_TRY(tb_device.expand(run->pipeline->load, &part));
+        TB_TRY(tb_enqueue_expansion(run->pipeline->load, &part));
     }
     return TB_OK;
 }
@@ -178,7 +178,7 @@ static tb_status load_part(tb_stream_run *run, tb_role from, tb_expansion whole,
     if (!structured && !on_device)
         return expand_general(run, from, &part);
     TB_TRY(tb_send_filled(run));
-    return tb_device.expand(run->pipeline->load, &part);
+    return tb_enqueue_expansion(run->pipeline->load, &part);
 }
 
 /* Of the steps of k that are wanted, those that a term has; counted from its first. */

@@ -38,8 +38,8 @@ tb_status tb_send_slot(const tb_stream_run *run, tb_slot *slot, bool *is_sent)
         return TB_OK;
     TB_TRY(tb_issue_copy(load, &slot->upload));
     if (slot->expands)
-        TB_TRY(tb_device.expand(load, &slot->expansion));
-    TB_TRY(tb_device.record(slot->done, load));
+        TB_TRY(tb_enqueue_expansion(load, &slot->expansion));
+    TB_TRY(tb_record(slot->done, load));
     slot->busy = *is_sent = true;
     return TB_OK;
 }

@@ -23,25 +23,18 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
            2 * tb_matrix_bytes(&operand->matrix) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
 }
 
-/* In a band's place as many rows as a band has. */
-static int64_t ld_of(const tb_stream_run *run, tb_role role)
-{
-    const tb_matrix *operand = &run->product->operands[role].matrix;
-    return tb_pitched(tb_is_in_bands(run, role) ? run->tiling->band_m : tb_larger(operand->rows, 1),
-                      operand->element);
-}
-
 void tb_lay_out(tb_stream_run *run)
 {
-    if (!run->tiling->whole)
-        return;
-    run->whole_c = true;
+    const tb_tiling *tiling = run->tiling;
+    /* C on the device is written at the very end, so that a failure leaves it as it was. */
+    run->whole_c = tiling->whole || tb_returns_on_device(run) || tiling->block_n >= run->product->n;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_stream_operand *there = &run->operands[role];
-        there->ld = ld_of(run, role);
+        const bool in_bands = tb_is_in_bands(run->product, tiling, role);
+        there->ld = tb_ld_there(run->product, tiling, role);
         const tb_copy_layout layout = {
-            .role = role, .ld = there->ld, .band_m = tb_is_in_bands(run, role) ? run->tiling->band_m : 0};
-        if (may_be_cached(run, role))
+            .role = role, .ld = there->ld, .band_m = in_bands ? tiling->band_m : 0};
+        if (tiling->whole && may_be_cached(run, role))
             there->cached =
                 tb_find_operand(&run->pipeline->operands, &run->product->operands[role].matrix, &layout);
     }
@@ -49,10 +42,10 @@ void tb_lay_out(tb_stream_run *run)
 
 static size_t bytes_there(const tb_stream_run *run, tb_role role)
 {
-    const tb_matrix *operand = &run->product->operands[role].matrix;
-    const int64_t bands = tb_is_in_bands(run, role) ? tb_ceil_div(operand->rows, run->tiling->band_m) : 1;
-    const int64_t columns = bands * tb_larger(operand->columns, 1);
-    return (size_t)(run->operands[role].ld * columns) * tb_bytes_of(operand->element);
+    const tb_operand *c = &run->product->c;
+    if (role == TB_C && run->whole_c && !run->tiling->whole)
+        return (size_t)(run->operands[TB_C].ld * c->columns) * tb_bytes_of(c->element);
+    return (size_t)tb_bytes_there(run->product, run->tiling, role);
 }
 
 /* In C's place there is C; the triangle comes as it is stored (stream_expand.c). */
@@ -62,7 +55,7 @@ static bool has_place(const tb_stream_run *run, tb_role role)
 }
 
 /* Copies that are there are taken before anything else can take their place. */
-static tb_status take_whole(tb_stream_run *run)
+tb_status tb_take_places(tb_stream_run *run)
 {
     const int device = run->pipeline->device;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
@@ -77,31 +70,4 @@ static tb_status take_whole(tb_stream_run *run)
             TB_TRY(tb_take_buffer(device, bytes_there(run, order[i]), buffer));
     }
     return TB_OK;
-}
-
-static tb_status take_rings(tb_stream_run *run)
-{
-    const tb_tiling *tiling = run->tiling;
-    const tb_element element = tb_element_of(run->product);
-    const int device = run->pipeline->device;
-    tb_stream_operand *operands = run->operands;
-    /* C on the device is written at the very end, so that a failure leaves it as it was. */
-    run->whole_c = tb_returns_on_device(run) || tiling->block_n >= run->product->n;
-    operands[TB_C].ld = tb_pitched(tb_smaller(tiling->block_m, run->product->m), element);
-    const int64_t columns = run->whole_c ? run->product->n : tiling->ring_c * tiling->block_n;
-    const int64_t bytes[TB_ROLES] = {
-        [TB_A] = tiling->ring_a * tb_slab_bytes(tiling->block_m, tiling->slab_k, element),
-        [TB_B] = tiling->ring_b * tb_slab_bytes(tiling->block_n, tiling->slab_k, element),
-        [TB_C] = columns * operands[TB_C].ld * (int64_t)tb_bytes_of(element),
-    };
-    TB_TRY(tb_take_buffer(device, (size_t)bytes[TB_C], &operands[TB_C].buffer));
-    for (tb_role role = TB_A; role <= TB_B; role++)
-        if (has_place(run, role))
-            TB_TRY(tb_take_buffer(device, (size_t)bytes[role], &operands[role].buffer));
-    return TB_OK;
-}
-
-tb_status tb_take_places(tb_stream_run *run)
-{
-    return run->tiling->whole ? take_whole(run) : take_rings(run);
 }

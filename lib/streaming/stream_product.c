@@ -13,6 +13,7 @@
 #include "lib/streaming/stream_places.h"
 #include "lib/streaming/stream_return.h"
 #include "lib/streaming/stream_steps.h"
+#include "lib/device/platform.h"
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
 static tb_status follow_program(tb_stream_run *run)
@@ -23,12 +24,12 @@ static tb_status follow_program(tb_stream_run *run)
         !tb_is_on_device(&plan->places[TB_C]))
         return TB_OK;
     tb_stream *programs;
-    TB_TRY(tb_device.adopt_stream(&plan->place, run->programs_stream, &programs));
+    TB_TRY(tb_adopt_stream(&plan->place, run->programs_stream, &programs));
     tb_status status = tb_mark(run, &pipeline->ordered, programs);
-    tb_device.destroy_stream(programs);
+    tb_destroy_stream(programs);
     TB_TRY(status);
-    TB_TRY(tb_device.stream_wait(pipeline->load, pipeline->ordered));
-    return tb_device.stream_wait(pipeline->compute, pipeline->ordered);
+    TB_TRY(tb_stream_wait(pipeline->load, pipeline->ordered));
+    return tb_stream_wait(pipeline->compute, pipeline->ordered);
 }
 
 static tb_status stream_all(tb_stream_run *run)
@@ -171,7 +172,8 @@ static bool may_exchange(const tb_stream_run *run, const tb_streamed_region *reg
 }
 
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
-                            const tb_product *product, const tb_tiling *tiling, tb_progress *done)
+                            const tb_product *product, const tb_tiling *tiling, tb_part_schedules *schedules,
+                            tb_progress *done)
 {
     tb_stream_run run = {.pipeline = pipeline,
                          .product = product,
@@ -179,6 +181,7 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
                          .plan = region->plan,
                          .kernel = region->kernel,
                          .tiling = tiling,
+                         .schedules = schedules,
                          .side = region->side,
                          .seen = region->seen,
                          .programs_stream = region->programs_stream};

@@ -3,7 +3,7 @@
 #define TB_STREAM_PRODUCT_H
 
 #include "dispatch/plan.h"
-#include "dispatch/tiling.h"
+#include "dispatch/part_schedules.h"
 #include "lib/streaming/exchange.h"
 #include "lib/streaming/pipeline.h"
 
@@ -28,6 +28,7 @@ typedef struct tb_progress {
 /* Rows of the region's product, tiling->block_m at most; what of them is expanded comes from the product that was given. When it
  * returns, no work is in flight. */
 tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *region,
-                            const tb_product *product, const tb_tiling *tiling, tb_progress *done);
+                            const tb_product *product, const tb_tiling *tiling, tb_part_schedules *schedules,
+                            tb_progress *done);
 
 #endif

@@ -39,15 +39,35 @@ tb_status tb_take_half(tb_stream_run *run)
 
 /* ---- Products that are due -------------------------------------------------------------------------------- */
 
+/* Waits where too many swaths are on their way already. */
+static tb_status note_swath(tb_stream_run *run, int64_t columns)
+{
+    if (run->swath_count == TB_SWATHS_IN_FLIGHT)
+        TB_TRY(tb_return_columns(run, run->swath_ends[run->first_swath]));
+    return tb_note_swath(run, columns);
+}
+
+/* Swath by swath; what completes C is on its way as soon as it is there. */
+static tb_status compute_swaths(tb_stream_run *run, const tb_product *part)
+{
+    TB_TRY(tb_follow_loading(run));
+    for (int64_t column = 0; column < part->n; column += run->due_swath_n) {
+        const tb_product swath = tb_swath_of(part, run->tiling, column, run->due_swath_n);
+        TB_TRY(tb_compute(run, &swath));
+        if (run->due_completes && !tb_returns_on_device(run))
+            TB_TRY(note_swath(run, tb_smaller(run->due_swath_n, part->n - column)));
+    }
+    return TB_OK;
+}
+
 /* After what has been sent so far. */
 static tb_status compute_due(tb_stream_run *run)
 {
     if (!run->is_due)
         return TB_OK;
-    const tb_product part = run->due;
     run->is_due = false;
     TB_TRY(tb_take_half(run));
-    TB_TRY(tb_compute(run, &part, run->due_swath_n, run->due_completes));
+    TB_TRY(compute_swaths(run, &run->due));
     /* In rings the places of its operands are given free first (stream_steps.c). */
     return tb_returns_on_device(run) || !run->tiling->whole ? TB_OK : tb_return_ready(run);
 }
@@ -78,10 +98,10 @@ static tb_status take_slot(tb_stream_run *run, tb_slot **slot)
     tb_slot *next = *slot = &pipeline->in[run->next_in];
     run->next_in = (run->next_in + 1) % TB_SLOTS;
     TB_TRY(tb_need_slot(pipeline, next));
-    if (next->busy && !tb_device.event_passed(next->done) && !tb_returns_on_device(run))
+    if (next->busy && !tb_event_passed(next->done) && !tb_returns_on_device(run))
         TB_TRY(tb_return_ready(run));
     if (next->busy)
-        TB_TRY(tb_device.event_wait(next->done));
+        TB_TRY(tb_event_wait(next->done));
     next->busy = false;
     return TB_OK;
 }

@@ -16,7 +16,8 @@ tb_status tb_pump_in_halves(tb_stream_run *run, const tb_transfer *transfer);
 /* Sends what the last slot has been filled with. */
 tb_status tb_send_filled(tb_stream_run *run);
 
-/* A product of what has been brought, to be computed as tb_compute is told. While the last of its operands is in a slot that is being
+/* A product of what has been brought, to be computed swath_n columns at a time. completes: what is computed of C is complete then, in
+ * all rows of the band, and each swath is on its way as soon as it is there. While the last of its operands is in a slot that is being
  * filled, the product is due: launching it takes the calling thread half as long as a slot takes to fill, and the next is to be filled
  * meanwhile. Nothing may be loaded in place of its operands. */
 tb_status tb_compute_when_sent(tb_stream_run *run, const tb_product *part, int64_t swath_n, bool completes);

@@ -1,30 +1,18 @@
 #include "lib/streaming/stream_region.h"
 
 #include "dispatch/tiling.h"
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/device/memory.h"
 #include "lib/machine/calibrate.h"
 #include "lib/machine/machine.h"
 #include "lib/user/options.h"
 #include "lib/streaming/copy_threads.h"
-#include "words/integers.h"
-
-#include <math.h>
-#include <string.h>
 
 /* Less than this is not worth a device's while. */
 #define BUDGET_LEAST ((double)(1 << 20))
 
 /* The share of what is free that is taken when the option does not say: the program may want some itself. */
 #define BUDGET_SHARE 0.75
-
-/* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
-#define NOMINAL_LINK 52e9
-
-/* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together
- * (on an H200's host of 16 cores twelve do 117 GB/s). The route is chosen by a lower rate, as it decides
- * whether to leave the host at all. */
-#define NOMINAL_COPY_A_THREAD 10e9
 
 /* Device memory that this call may use, in bytes. */
 static tb_status find_budget(int device, double *bytes)
@@ -35,7 +23,7 @@ static tb_status find_budget(int device, double *bytes)
         *bytes = (double)mib * (1 << 20);
         return TB_OK;
     }
-    TB_TRY(tb_device.memory(device, &free_bytes, &total_bytes));
+    TB_TRY(tb_device_at(device)->memory(device, &free_bytes, &total_bytes));
     *bytes = BUDGET_SHARE * (double)(free_bytes + tb_kept_bytes(device));
     return TB_OK;
 }
@@ -59,17 +47,15 @@ static double bytes_beside(const tb_pipeline *pipeline, const tb_streamed_region
 }
 
 /* Streams block after block of rows. */
-static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *region, const tb_tiling *tiling,
+static tb_status stream_rows(tb_pipeline *pipeline, const tb_streamed_region *region, tb_known_tiling *known,
                              tb_progress *done)
 {
     const tb_product *product = &region->product;
     while (done->rows < product->m) {
-        const int64_t first = done->rows, left = product->m - first;
-        const tb_product block = tb_rows_of(product, (tb_range){first, tb_smaller(left, tiling->block_m)});
-        tb_tiling own = *tiling;
-        if (product->in_place != TB_OUT_OF_PLACE) /* the last block may be lower than a band */
-            own.band_m = own.piece_m = tb_smaller(own.band_m, block.m);
-        const tb_status status = tb_stream_product(pipeline, region, &block, &own, done);
+        const int64_t first = done->rows;
+        tb_tiling own;
+        const tb_product block = tb_rows_of_tiling(product, &known->tiling, first, &own);
+        const tb_status status = tb_stream_product(pipeline, region, &block, &own, &known->schedules, done);
         done->rows += first;
         TB_TRY(status);
     }
@@ -95,72 +81,31 @@ static tb_passage passage(const tb_streamed_region *region, tb_role role)
     return place->memory == TB_MEMORY_PINNED ? TB_STRAIGHT : TB_BY_SLOTS;
 }
 
-/* The device as its description has it, with a link like most: powers of two of that of a PCI Express 5.0
- * with 16 lanes. What is measured differs a little from one process to the next, and products are to be cut
- * alike in all of them. */
-static tb_chip nominal_chip(int device, const tb_device_description *description)
-{
-    const tb_machine machine = tb_machine_facts();
-    const tb_chip *measured = tb_find_chip(&machine, device);
-    tb_chip chip = tb_presume_chip(device, description);
-    if (measured) {
-        chip.link_in = NOMINAL_LINK * exp2(round(log2(measured->link_in / NOMINAL_LINK)));
-        chip.link_out = NOMINAL_LINK * exp2(round(log2(measured->link_out / NOMINAL_LINK)));
-        chip.clusters = measured->clusters;
-    }
-    return chip;
-}
-
-/* The host copies for all devices that share the product. */
-static double nominal_copy_rate(const tb_product *product, int devices)
-{
-    return NOMINAL_COPY_A_THREAD * tb_copy_threads(devices, tb_product_bytes(product)) / devices;
-}
-
-static bool is_same(const tb_known_tiling *known, const tb_product *product, const tb_budget *budget)
-{
-    const tb_product *p = &known->product;
-    const tb_budget *b = &known->budget;
-    return p->routine == product->routine && p->m == product->m && p->n == product->n && p->k == product->k &&
-           p->a.transposed == product->a.transposed && p->b.transposed == product->b.transposed &&
-           p->expanded[TB_A].from == product->expanded[TB_A].from &&
-           p->expanded[TB_B].from == product->expanded[TB_B].from && p->mask == product->mask &&
-           p->mask_pairs == product->mask_pairs && p->diagonal == product->diagonal &&
-           tb_has_one_operand(p) == tb_has_one_operand(product) && p->in_place == product->in_place &&
-           tb_is_triangle_left(p) == tb_is_triangle_left(product) &&
-           tb_is_zero(p->beta) == tb_is_zero(product->beta) && b->kernel == budget->kernel &&
-           b->bytes <= budget->bytes && b->slot_bytes == budget->slot_bytes &&
-           b->copy_rate == budget->copy_rate &&
-           memcmp(b->passages, budget->passages, sizeof b->passages) == 0;
-}
-
 /* What needs a part of the memory only is the same with more of it. */
 static tb_known_tiling *find_known(tb_pipeline *pipeline, const tb_product *product, const tb_budget *budget)
 {
+    const uint64_t cut = tb_hash_of_cut(product, budget);
     for (int i = 0; i < TB_TILINGS_KEPT; i++)
-        if (pipeline->known[i].tiling.whole && is_same(&pipeline->known[i], product, budget))
+        if (pipeline->known[i].cut == cut && pipeline->known[i].bytes <= budget->bytes)
             return &pipeline->known[i];
     return NULL;
 }
 
-/* Going through the ways to cut a product takes up to a millisecond. */
-static bool choose_tiling(tb_pipeline *pipeline, const tb_product *product, const tb_budget *budget,
-                          tb_tiling *tiling)
+/* Going through the ways to cut a product takes up to a millisecond. NULL where there is none. */
+static tb_known_tiling *choose_tiling(tb_pipeline *pipeline, const tb_product *product,
+                                      const tb_budget *budget)
 {
-    const tb_known_tiling *before = find_known(pipeline, product, budget);
-    if (before) {
-        *tiling = before->tiling;
-        return true;
-    }
-    if (!tb_choose_tiling(product, budget, tiling))
-        return false;
-    if (tiling->whole) {
-        tb_known_tiling *known = &pipeline->known[pipeline->next_known++ % TB_TILINGS_KEPT];
-        *known = (tb_known_tiling){.product = *product, .budget = *budget, .tiling = *tiling};
-        known->budget.chip = NULL;
-        known->budget.bytes = tb_tiling_needs(budget, product, tiling);
-    }
-    return true;
+    tb_known_tiling *known = find_known(pipeline, product, budget);
+    tb_tiling tiling;
+    if (known || !tb_choose_tiling(product, budget, &tiling))
+        return known;
+    known = &pipeline->known[pipeline->next_known % TB_TILINGS_KEPT];
+    pipeline->next_known += tiling.whole;
+    known->cut = tiling.whole ? tb_hash_of_cut(product, budget) : 0;
+    known->bytes = tb_tiling_needs(budget, product, &tiling);
+    known->tiling = tiling;
+    tb_schedule_parts(product, &tiling, budget, &known->schedules);
+    return known;
 }
 
 /* Whether a product failed for want of memory before anything was written. */
@@ -186,10 +131,9 @@ static tb_status stream_in_kept(tb_pipeline *pipeline, const tb_streamed_region 
     if (tb_option_value(TB_OPTION_DEVICE_MEMORY) > 0)
         return TB_OUT_OF_MEMORY;
     room.bytes = (double)tb_kept_bytes(pipeline->device);
-    const tb_known_tiling *known = find_known(pipeline, &region->product, &room);
-    return known && known->changes == tb_buffer_changes()
-               ? stream_rows(pipeline, region, &known->tiling, done)
-               : TB_OUT_OF_MEMORY;
+    tb_known_tiling *known = find_known(pipeline, &region->product, &room);
+    return known && known->changes == tb_buffer_changes() ? stream_rows(pipeline, region, known, done)
+                                                          : TB_OUT_OF_MEMORY;
 }
 
 tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *region, tb_progress *done)
@@ -198,14 +142,19 @@ tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *regi
     const tb_device_description *device = tb_machine_device(pipeline->device);
     if (!device)
         return TB_DEVICE_LOST;
-    const tb_chip chip = nominal_chip(pipeline->device, device);
-    tb_budget room = {
-        .kernel = region->kernel,
-        .chip = &chip,
-        .slot_bytes = (int64_t)pipeline->slot_bytes,
-        .copy_rate = nominal_copy_rate(product, region->plan->region_count),
-        .passages = {
-            [TB_A] = passage(region, TB_A), [TB_B] = passage(region, TB_B), [TB_C] = passage(region, TB_C)}};
+    const int devices = region->plan->region_count;
+    const tb_machine machine = tb_machine_facts();
+    const tb_chip presumed = tb_presume_chip(pipeline->device, device),
+                  chip = tb_nominal_chip(&presumed, tb_find_chip(&machine, pipeline->device));
+    tb_budget room = {.kernel = region->kernel,
+                      .chip = &chip,
+                      .slot_bytes = (int64_t)pipeline->slot_bytes,
+                      .copy_rate =
+                          tb_nominal_copy_rate(tb_copy_threads(devices, tb_product_bytes(product)), devices)};
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        room.passages[role] = passage(region, role);
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        room.stays[role] = tb_is_on_device(&region->plan->places[role]) && !region->plan->pads[role];
     if (lacks_slots(&room))
         return TB_OUT_OF_MEMORY;
     tb_status status = stream_in_kept(pipeline, region, room, done);
@@ -215,10 +164,10 @@ tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *regi
     TB_TRY(find_budget(pipeline->device, &bytes));
     for (; bytes >= BUDGET_LEAST; bytes /= 2) {
         room.bytes = bytes - bytes_beside(pipeline, region);
-        tb_tiling tiling;
-        if (!choose_tiling(pipeline, product, &room, &tiling))
+        tb_known_tiling *chosen = choose_tiling(pipeline, product, &room);
+        if (!chosen)
             break;
-        status = stream_rows(pipeline, region, &tiling, done);
+        status = stream_rows(pipeline, region, chosen, done);
         if (!lacks_memory(status, done) || lacks_slots(&room))
             break;
     }

@@ -31,22 +31,21 @@ static tb_status send_columns(tb_stream_run *run, tb_slot *slot)
         if (columns.rows > 0)
             TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &columns, slot->pinned.memory, columns.rows));
     }
-    return tb_device.record(slot->done, unload);
+    return tb_record(slot->done, unload);
 }
 
 /* The unload stream finds the oldest swath computed; what goes straight into C is waited for. */
 static tb_status follow_computing(tb_stream_run *run)
 {
     tb_event *computed = *swath_event(run, run->first_swath);
-    return tb_skips_slots(run) ? tb_device.event_wait(computed)
-                               : tb_device.stream_wait(run->pipeline->unload, computed);
+    return tb_skips_slots(run) ? tb_event_wait(computed) : tb_stream_wait(run->pipeline->unload, computed);
 }
 
 /* Whether columns that go straight into C would have to be waited for, while others are on their way already. */
 static bool is_early(const tb_stream_run *run, bool may_wait)
 {
     return tb_skips_slots(run) && !(may_wait && run->out_count == 0) &&
-           !tb_device.event_passed(*swath_event(run, run->first_swath));
+           !tb_event_passed(*swath_event(run, run->first_swath));
 }
 
 /* Sends computed columns on their way while there are free slots; may wait for the first where none are on
@@ -178,7 +177,7 @@ static tb_status wait_for_next(tb_stream_run *run)
     const int count = slots_of_next(run);
     for (int i = 0; i < count; i++) {
         const tb_slot *slot = waiting_slot(run, i);
-        TB_TRY(tb_device.event_wait(slot->done));
+        TB_TRY(tb_event_wait(slot->done));
         TB_TRY(tb_check_posts(run->side, slot->posts));
     }
     return TB_OK;
@@ -190,7 +189,7 @@ static bool has_next_left(const tb_stream_run *run)
         return false;
     const int count = slots_of_next(run);
     for (int i = 0; i < count; i++)
-        if (!tb_device.event_passed(waiting_slot(run, i)->done))
+        if (!tb_event_passed(waiting_slot(run, i)->done))
             return false;
     return true;
 }
@@ -215,8 +214,6 @@ tb_status tb_return_columns(tb_stream_run *run, int64_t columns)
 
 tb_status tb_note_swath(tb_stream_run *run, int64_t columns)
 {
-    if (run->swath_count == TB_SWATHS_IN_FLIGHT)
-        TB_TRY(tb_return_columns(run, run->swath_ends[run->first_swath]));
     const int swath = (run->first_swath + run->swath_count) % TB_SWATHS_IN_FLIGHT;
     TB_TRY(tb_mark(run, swath_event(run, swath), run->pipeline->compute));
     run->computed += columns;
@@ -245,7 +242,7 @@ tb_status tb_return_on_device(tb_stream_run *run)
     int64_t columns;
     const tb_status status = tb_copy_masked(run->pipeline->compute, TB_DEVICE_TO_DEVICE, run->product, &whole,
                                             to->data, to->ld, &columns);
-    TB_TRY(tb_device.synchronize(run->pipeline->compute));
+    TB_TRY(tb_synchronize(run->pipeline->compute));
     run->returned = run->computed = columns;
     return status;
 }

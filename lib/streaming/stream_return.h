@@ -4,8 +4,7 @@
 
 #include "lib/streaming/stream_run.h"
 
-/* The next columns of the band are computed when the compute stream has come here. Waits where too many
- * swaths are on their way already. */
+/* The next columns of the band are computed when the compute stream has come here. There is room for one more swath. */
 tb_status tb_note_swath(tb_stream_run *run, int64_t columns);
 
 /* Hands columns of bands to the program until so many have left the device, waiting for them as they come. */

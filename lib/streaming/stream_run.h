@@ -2,6 +2,7 @@
 #ifndef TB_STREAM_RUN_H
 #define TB_STREAM_RUN_H
 
+#include "dispatch/part_schedules.h"
 #include "dispatch/plan.h"
 #include "lib/device/copies.h"
 #include "lib/streaming/exchange.h"
@@ -50,9 +51,10 @@ typedef struct tb_stream_run {
     const tb_plan *plan;
     const tb_kernel *kernel;
     const tb_tiling *tiling;
-    tb_side *side;           /* of the exchange with another device; NULL: there is none */
-    _Atomic(uint32_t) *seen; /* of numbers in C that are not finite (not_finite.h); NULL: nobody looks */
-    void *programs_stream;   /* of the region */
+    tb_part_schedules *schedules; /* of the tiling */
+    tb_side *side;                /* of the exchange with another device; NULL: there is none */
+    _Atomic(uint32_t) *seen;      /* of numbers in C that are not finite (not_finite.h); NULL: nobody looks */
+    void *programs_stream;        /* of the region */
     tb_halves halves;
     tb_stream_operand operands[TB_ROLES];
     tb_buffer workspace;
@@ -89,7 +91,7 @@ typedef struct tb_stream_run {
 static inline tb_status tb_mark(const tb_stream_run *run, tb_event **event, tb_stream *stream)
 {
     TB_TRY(tb_need_event(run->pipeline, event));
-    return tb_device.record(*event, stream);
+    return tb_record(*event, stream);
 }
 
 /* Whether C is written where it lies, by the device and at the very end. Managed memory only where beta is 0:
@@ -125,14 +127,6 @@ static inline bool tb_skips_slots(const tb_stream_run *run)
            run->product->mask == TB_FULL;
 }
 
-/* Whether the operand's bands of rows have places of their own on the device. */
-static inline bool tb_is_in_bands(const tb_stream_run *run, tb_role role)
-{
-    const tb_product *product = run->product;
-    return run->tiling->apart &&
-           (role == TB_C || (role == TB_A && !product->a.transposed && !run->one_operand));
-}
-
 /* Whose place an operand has on the device. */
 static inline tb_role tb_place_of(const tb_stream_run *run, tb_role role)
 {
@@ -143,12 +137,11 @@ static inline tb_role tb_place_of(const tb_stream_run *run, tb_role role)
  * with two, all blocks are equally wide. */
 static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t row, int64_t column)
 {
-    const tb_stream_operand *there = &run->operands[tb_place_of(run, role)];
-    const tb_operand *operand = &run->product->operands[role];
-    const int64_t band_m = run->tiling->band_m, band = tb_is_in_bands(run, role) ? row / band_m : 0;
     const int64_t place = role == TB_C && !run->whole_c ? column % (2 * run->tiling->block_n) : column;
-    const int64_t element = (band * operand->columns + place) * there->ld + row - band * band_m;
-    return (char *)there->buffer.memory + element * (int64_t)tb_bytes_of(operand->element);
+    tb_matrix there = run->product->operands[role].matrix;
+    tb_place_there(run->product, run->tiling, role, run->operands[tb_place_of(run, role)].buffer.memory, row,
+                   place, &there);
+    return there.data;
 }
 
 /* What is returned at a time: some columns of a band, in the rows that the mask leaves. */

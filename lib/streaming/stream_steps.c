@@ -15,7 +15,8 @@
 static int64_t rows_there(const tb_stream_run *run, tb_role role, int64_t row)
 {
     const int64_t band_m = run->tiling->band_m, rows = run->product->operands[role].rows;
-    return tb_is_in_bands(run, role) ? tb_smaller(band_m, rows - row / band_m * band_m) : rows;
+    return tb_is_in_bands(run->product, run->tiling, role) ? tb_smaller(band_m, rows - row / band_m * band_m)
+                                                           : rows;
 }
 
 /* Where a slab has its place in a ring. A's slabs, when all of them are kept, have their own; otherwise both
@@ -120,7 +121,7 @@ static tb_status make_room_for_slab(tb_stream_run *run)
     const int64_t ring = run->tiling->ring_b;
     if (run->slabs_multiplied < ring)
         return TB_OK;
-    return tb_device.stream_wait(run->pipeline->load, run->pipeline->consumed[run->slabs_multiplied % ring]);
+    return tb_stream_wait(run->pipeline->load, run->pipeline->consumed[run->slabs_multiplied % ring]);
 }
 
 /* The slab's places are free when what has been launched is done. Nothing stays due, as they are wanted. */

@@ -159,38 +159,65 @@ static real element_of(const real *x, integer ld, ptrdiff_t i, ptrdiff_t j, oper
     return operation.conjugates ? CONJUGATED(element) : element;
 }
 
-/* Of SYMM's A. */
-static real mirrored(const job *x, ptrdiff_t i, ptrdiff_t j)
+/* A row of an operand, or a column of one that is on the right: one element after the other. */
+typedef struct vector {
+    const real *start;
+    ptrdiff_t step;
+    bool conjugates;
+} vector;
+
+static vector row_of(const real *x, integer ld, ptrdiff_t i, operation of)
 {
-    const bool stored = x->lower ? i >= j : i <= j;
-    const operation as_stored = {!stored, FIXTURE_HERMITIAN && !stored};
-    const real element = element_of(x->a, x->lda, i, j, as_stored);
-    return FIXTURE_HERMITIAN && i == j ? REAL_PART_OF(element) : element;
+    return of.flips ? (vector){x + i * ld, 1, of.conjugates} : (vector){x + i, ld, of.conjugates};
+}
+
+static vector column_of(const real *x, integer ld, ptrdiff_t j, operation of)
+{
+    return of.flips ? (vector){x + j, ld, of.conjugates} : (vector){x + j * ld, 1, of.conjugates};
+}
+
+/* The products of the elements from one to another. */
+static real dot(vector x, vector y, ptrdiff_t from, ptrdiff_t to)
+{
+    real sum = 0;
+    if (x.conjugates || y.conjugates)
+        for (ptrdiff_t l = from; l < to; l++)
+            sum += (x.conjugates ? CONJUGATED(x.start[l * x.step]) : x.start[l * x.step]) *
+                   (y.conjugates ? CONJUGATED(y.start[l * y.step]) : y.start[l * y.step]);
+    else
+        for (ptrdiff_t l = from; l < to; l++)
+            sum += x.start[l * x.step] * y.start[l * y.step];
+    return sum;
+}
+
+/* A row of SYMM's A, or a column, times a line of B: up to the diagonal, on it, and behind it. Where the triangle is the lower one
+ * what is before the diagonal of a row is stored; of a column it is what is behind. */
+static real mirrored_dot(const job *x, bool is_row, ptrdiff_t at, vector other, ptrdiff_t order)
+{
+    const operation stored = {false, false}, mirrored = {true, FIXTURE_HERMITIAN};
+    const operation before = x->lower == is_row ? stored : mirrored,
+                    behind = x->lower == is_row ? mirrored : stored;
+    const real diagonal = x->a[at + at * x->lda];
+    vector (*const line_of)(const real *, integer, ptrdiff_t, operation) = is_row ? row_of : column_of;
+    return dot(line_of(x->a, x->lda, at, before), other, 0, at) +
+           (FIXTURE_HERMITIAN ? REAL_PART_OF(diagonal) : diagonal) * other.start[at * other.step] +
+           dot(line_of(x->a, x->lda, at, behind), other, at + 1, order);
 }
 
 static real sum_of(const job *x, ptrdiff_t i, ptrdiff_t j)
 {
     const operation none = {false, false};
-    real sum = 0;
     if (OF == SYMM_NUMBER && x->left)
-        for (ptrdiff_t l = 0; l < x->m; l++)
-            sum += mirrored(x, i, l) * element_of(x->b, x->ldb, l, j, none);
-    else if (OF == SYMM_NUMBER)
-        for (ptrdiff_t l = 0; l < x->n; l++)
-            sum += element_of(x->b, x->ldb, i, l, none) * mirrored(x, l, j);
-    else
-        for (ptrdiff_t l = 0; l < x->k; l++)
-            sum += element_of(x->a, x->lda, i, l, x->of_a) * element_of(x->b, x->ldb, l, j, x->of_b);
-    return sum;
+        return mirrored_dot(x, true, i, column_of(x->b, x->ldb, j, none), x->m);
+    if (OF == SYMM_NUMBER)
+        return mirrored_dot(x, false, j, row_of(x->b, x->ldb, i, none), x->n);
+    return dot(row_of(x->a, x->lda, i, x->of_a), column_of(x->b, x->ldb, j, x->of_b), 0, x->k);
 }
 
 /* SYR2K's, with B and A in each other's place. */
 static real second_sum_of(const job *x, ptrdiff_t i, ptrdiff_t j)
 {
-    real sum = 0;
-    for (ptrdiff_t l = 0; l < x->k; l++)
-        sum += element_of(x->b, x->ldb, i, l, x->of_a) * element_of(x->a, x->lda, l, j, x->of_b);
-    return sum;
+    return dot(row_of(x->b, x->ldb, i, x->of_a), column_of(x->a, x->lda, j, x->of_b), 0, x->k);
 }
 
 /* Of op(A), where that is triangular. */
@@ -208,9 +235,8 @@ static void multiply_line(const job *x, ptrdiff_t line)
     for (ptrdiff_t done = 0; done < order; done++) {
         const ptrdiff_t i = downwards ? done : order - 1 - done;
         const real diagonal = triangular(x, i, i);
-        real sum = 0;
-        for (ptrdiff_t l = lower ? 0 : i + 1; l < (lower ? i : order); l++)
-            sum += (x->left ? triangular(x, i, l) : triangular(x, l, i)) * c[l * step];
+        const vector a = (x->left ? row_of : column_of)(x->a, x->lda, i, x->of_a);
+        const real sum = dot(a, (vector){c, step, false}, lower ? 0 : i + 1, lower ? i : order);
         c[i * step] = FIXTURE_SOLVES ? (x->alpha * c[i * step] - sum) / diagonal
                                      : x->alpha * (sum + diagonal * c[i * step]);
     }

@@ -136,6 +136,15 @@ static inline real product_element(integer i, integer j)
     return OF_PARTS((real)((i * 5 + j * 3) % 7 - 3), (real)((i * 2 + j * 6) % 5 - 2));
 }
 
+/* Elements repeat along rows and columns, and so do sums of their products: what is expected is summed once for each of so many rows
+ * and columns, or of all of them, where an operand of the class is not the same along them. */
+enum { PRODUCT_PERIOD = PRODUCT_COMPLEX ? 35 : 7 };
+
+static inline integer product_first_alike(integer index, bool repeats)
+{
+    return repeats ? index % PRODUCT_PERIOD : index;
+}
+
 /* Element (i, j) of a matrix lies at lines[j][i] in column-major order, at lines[i][j] in row-major order. */
 static inline size_t product_at(bool row_major, integer i, integer j, integer ld)
 {
@@ -229,9 +238,12 @@ static inline long product_errors_in_place(const product *given)
                 a[product_at(p.row_major, i, j, lda)] = -1;
     for (integer i = 0; i < p.m; i++)
         for (integer j = 0; j < p.n; j++) {
-            const real sum = product_by_triangle(&p, conjugate, i, j);
-            (PRODUCT_SOLVES ? c : expected)[product_at(p.row_major, i, j, ldc)] =
-                PRODUCT_SOLVES ? sum * CONJUGATED(alpha) : sum * alpha;
+            real *const target = PRODUCT_SOLVES ? c : expected;
+            const integer as_i = product_first_alike(i, !p.left), as_j = product_first_alike(j, p.left);
+            target[product_at(p.row_major, i, j, ldc)] =
+                as_i < i || as_j < j
+                    ? target[product_at(p.row_major, as_i, as_j, ldc)]
+                    : product_by_triangle(&p, conjugate, i, j) * (PRODUCT_SOLVES ? CONJUGATED(alpha) : alpha);
         }
     const bool letters = p.fortran;
     const product_call call = {.layout = letters       ? FORTRAN
@@ -264,6 +276,25 @@ static inline long product_errors_in_place(const product *given)
     free(c);
     free(expected);
     return errors;
+}
+
+/* SYR2K's or HER2K's sum at (i, j), where B is A one row later. */
+static inline real product_of_two_terms(const product *p, const product_call *call, integer i, integer j)
+{
+    const bool conjugates = PRODUCT_HERMITIAN, turns = p->transpose_a;
+    real first = 0, second = 0;
+    for (integer l = 0; l < p->k; l++) {
+        real at_i[2], at_j[2]; /* of op(A) and op(B) */
+        for (int of = 0; of < 2; of++) {
+            at_i[of] = turns ? product_element(l + of, i) : product_element(i + of, l);
+            at_j[of] = turns ? product_element(l + of, j) : product_element(j + of, l);
+            if (conjugates)
+                *(turns ? &at_i[of] : &at_j[of]) = CONJUGATED(turns ? at_i[of] : at_j[of]);
+        }
+        first += at_i[0] * at_j[1];
+        second += at_i[1] * at_j[0];
+    }
+    return call->alpha * first + (conjugates ? CONJUGATED(call->alpha) : call->alpha) * second;
 }
 
 /* SYR2K or HER2K: the number of elements of C that came out wrong. B differs from A, so that it is known which term is which. */
@@ -300,25 +331,17 @@ static inline long product_errors_of_two_terms(const product *p)
                                .b = b,
                                .c = c};
     product_make(&call);
+    real sums[PRODUCT_PERIOD][PRODUCT_PERIOD];
+    for (integer i = 0; i < p->n && i < PRODUCT_PERIOD; i++)
+        for (integer j = 0; j < p->n && j < PRODUCT_PERIOD; j++)
+            sums[i][j] = product_of_two_terms(p, &call, i, j);
     for (integer i = 0; i < p->n; i++)
         for (integer j = 0; j < p->n; j++) {
-            real first = 0, second = 0, *const sum = &expected[product_at(p->row_major, i, j, ldc)];
-            for (integer l = 0; l < p->k; l++) {
-                real at_i[2], at_j[2]; /* of op(A) and op(B) */
-                for (int of = 0; of < 2; of++) {
-                    const bool turns = p->transpose_a;
-                    at_i[of] = turns ? product_element(l + of, i) : product_element(i + of, l);
-                    at_j[of] = turns ? product_element(l + of, j) : product_element(j + of, l);
-                    if (conjugates)
-                        *(turns ? &at_i[of] : &at_j[of]) = CONJUGATED(turns ? at_i[of] : at_j[of]);
-                }
-                first += at_i[0] * at_j[1];
-                second += at_i[1] * at_j[0];
-            }
+            real *const element = &expected[product_at(p->row_major, i, j, ldc)];
             if (p->lower ? i >= j : i <= j)
-                *sum += call.alpha * first + (conjugates ? CONJUGATED(call.alpha) : call.alpha) * second;
+                *element += sums[i % PRODUCT_PERIOD][j % PRODUCT_PERIOD];
             if (conjugates && i == j)
-                *sum = REAL_PART_OF(*sum);
+                *element = REAL_PART_OF(*element);
         }
     long errors = 0;
     for (size_t i = 0; i < product_room(p->row_major, p->n, p->n); i++)
@@ -328,6 +351,20 @@ static inline long product_errors_of_two_terms(const product *p)
     free(c);
     free(expected);
     return errors;
+}
+
+/* Element (i, j) of op(A) op(B). */
+static inline real product_sum(const product *p, bool conjugate_a, bool conjugate_b, integer i, integer j)
+{
+    real sum = 0;
+    for (integer l = 0; l < p->k; l++)
+        if (PRODUCT_OF == SYMM_NUMBER)
+            sum += p->left ? product_mirrored(p->lower, i, l) * product_element(l, j)
+                           : product_element(i, l) * product_mirrored(p->lower, l, j);
+        else
+            sum += product_operand(i, l, p->transpose_a, conjugate_a) *
+                   product_operand(l, j, p->transpose_b, conjugate_b);
+    return sum;
 }
 
 /* Makes the product C := alpha op(A) op(B) + C; in SYRK's class B is A transposed, in SYMM's A is square and may stand on the
@@ -390,19 +427,17 @@ static inline long product_errors(const product *given)
     }
     product_make(&call);
 
+    real *const sums = malloc(((size_t)p.m + 1) * ((size_t)p.n + 1) * sizeof *sums);
     for (integer i = 0; i < p.m; i++)
         for (integer j = 0; j < p.n; j++) {
-            real sum = 0;
-            for (integer l = 0; l < p.k; l++)
-                if (symm)
-                    sum += p.left ? product_mirrored(p.lower, i, l) * product_element(l, j)
-                                  : product_element(i, l) * product_mirrored(p.lower, l, j);
-                else
-                    sum += product_operand(i, l, p.transpose_a, conjugate_a) *
-                           product_operand(l, j, p.transpose_b, conjugate_b);
+            const integer as_i = product_first_alike(i, !symm || !p.left),
+                          as_j = product_first_alike(j, !symm || p.left);
+            if (as_i == i && as_j == j)
+                sums[i * p.n + j] = call.alpha * product_sum(&p, conjugate_a, conjugate_b, i, j);
             if (!has_triangle || (p.lower ? i >= j : i <= j))
-                expected[product_at(p.row_major, i, j, ldd)] += call.alpha * sum;
+                expected[product_at(p.row_major, i, j, ldd)] += sums[as_i * p.n + as_j];
         }
+    free(sums);
     long errors = 0;
     for (size_t i = 0; i < product_room(p.row_major, p.m, p.n); i++)
         errors += c[i] != expected[i];

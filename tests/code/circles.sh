@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No two files of dispatch and lib call each other, directly or by way of others, whichever headers say what they have.
+# No two files of dispatch, kernels, lib and sequences call each other, directly or by way of others, whichever headers say what they have.
 #
 #   circles.sh NM LIST
 #

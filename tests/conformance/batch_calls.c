@@ -30,9 +30,9 @@ static const struct {
 
 static batch_spelling *spellings(int64_t *count)
 {
-    static batch_spelling all[TB_ROUTINES * SPELLINGS];
+    static batch_spelling all[TB_PRODUCT_ROUTINES * SPELLINGS];
     static int64_t length;
-    for (tb_routine routine = 0; length == 0 || (routine > 0 && routine < TB_ROUTINES); routine++)
+    for (tb_routine routine = 0; length == 0 || (routine > 0 && routine < TB_PRODUCT_ROUTINES); routine++)
         for (int form = 0; tb_class_of(routine)->is_batch && form < SPELLINGS; form++) {
             batch_spelling *own = &all[length++];
             const tb_routine_row *row = &tb_routine_rows[routine];
@@ -189,7 +189,7 @@ bool batch_call(const batch_spelling *spelling, bool row_major, const batch_grou
         set_scalar(&x.alpha, row->element, g, own->alpha);
         set_scalar(&x.beta, row->element, g, own->beta);
     }
-    if (row->class == TB_CLASS_GEMM_BATCH_STRIDED)
+    if (tb_class_rows[row->class].is_strided)
         call_strided(spelling, f, layout, &x, &groups[0], a[0], b[0], c[0]);
     else if (spelling->fortran)
         f.batch_(x.letters_a, x.letters_b, &x.m, &x.n, &x.k, &x.alpha, a, &x.lda, b, &x.ldb, &x.beta, c,

@@ -78,7 +78,7 @@ static bool is_untouched(void)
 
 static int number_of(const mistake *mistake, const batch_spelling *spelling)
 {
-    const bool strided = tb_routine_rows[spelling->routine].class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const bool strided = tb_class_of(spelling->routine)->is_strided;
     const int number = strided ? mistake->strided_number : mistake->number;
     return number - spelling->fortran;
 }
@@ -86,7 +86,7 @@ static int number_of(const mistake *mistake, const batch_spelling *spelling)
 static void numbers_are_gemms(const batch_spelling *spelling, atomic_long *host_calls)
 {
     const tb_routine_row *row = &tb_routine_rows[spelling->routine];
-    const bool strided = row->class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const bool strided = tb_class_rows[row->class].is_strided;
     const batch_group regular = {REGULAR};
     call(spelling, false, &regular, 1); /* the host is asked whether it computes */
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
@@ -112,7 +112,7 @@ static void numbers_are_gemms(const batch_spelling *spelling, atomic_long *host_
 /* Nothing to do, and nothing to report. */
 static void empty_calls_do_nothing(const batch_spelling *spelling)
 {
-    const bool strided = tb_routine_rows[spelling->routine].class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const bool strided = tb_class_of(spelling->routine)->is_strided;
     const batch_group empty = {'N', 'N', N, N, N, N, N, N, {1, 0}, {0, 0}, {16, 16, 16}, 0},
                       regular = {REGULAR};
     call(spelling, false, &empty, 1);
@@ -129,7 +129,7 @@ static void empty_calls_do_nothing(const batch_spelling *spelling)
 /* Matrices of no elements need not be anywhere, nor be listed; and many of them take no time. */
 static void matrices_without_elements_are_nowhere(const batch_spelling *spelling)
 {
-    const bool strided = tb_routine_rows[spelling->routine].class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const bool strided = tb_class_of(spelling->routine)->is_strided;
     const int64_t many = strided ? INT32_MAX : SIZE;
     const batch_group groups[] = {
         {'N', 'N', 0, N, N, N, N, N, {1, 0}, {0, 0}, {16, 16, 16}, many},

@@ -256,7 +256,7 @@ static void run_case(int64_t number)
     const batch_spelling *spelling =
         batch_spelling_numbered(check_between(&random, 0, batch_spelling_count() - 1));
     const tb_routine_row *row = &tb_routine_rows[spelling->routine];
-    const bool strided = row->class == TB_CLASS_GEMM_BATCH_STRIDED;
+    const bool strided = tb_class_rows[row->class].is_strided;
     const bool row_major = !spelling->fortran && check_between(&random, 0, 1);
     const int64_t count = strided ? 1 : check_between(&random, 0, MOST_GROUPS);
     batch_group called[MOST_GROUPS];
@@ -364,7 +364,7 @@ static void check_host(void)
         const batch_spelling *spelling = batch_spelling_numbered(i);
         const tb_routine_row *row = &tb_routine_rows[spelling->routine];
         const bool refused =
-            is_openblas && row->class == TB_CLASS_GEMM_BATCH_STRIDED && tb_is_complex(row->element);
+            is_openblas && tb_class_rows[row->class].is_strided && tb_is_complex(row->element);
         const int64_t bytes = (int64_t)tb_bytes_of(row->element), elements = N * N;
         const size_t all = (size_t)(elements * bytes) * PRODUCTS;
         char *blocks[3] = {calloc(1, all), calloc(1, all), calloc(1, all)};

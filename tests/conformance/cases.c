@@ -77,9 +77,14 @@ static tb_routine_class class_of_spelling(const spelling *spelling)
     return tb_routine_rows[spelling->routine].class;
 }
 
-static bool is_in_place(tb_routine_class class)
+static const tb_class_row *row_of(const spelling *spelling)
 {
-    return class == TB_CLASS_TRMM || class == TB_CLASS_TRSM;
+    return tb_class_of(spelling->routine);
+}
+
+static bool is_in_place(const tb_class_row *class)
+{
+    return class->in_place != TB_OUT_OF_PLACE;
 }
 
 /* A case in eight is of another element than is wished, or its real and imaginary parts are, and one in four is GEMM. */
@@ -90,22 +95,28 @@ static bool is_like(tb_element element, tb_element wish)
 
 static bool has_routine(tb_routine_class class, tb_element wish)
 {
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
         if (tb_routine_rows[routine].class == class && is_like(tb_routine_rows[routine].element, wish))
             return true;
     return false;
 }
 
+/* GEMM is three times as frequent as others; batches are called otherwise, and factorizations. */
+static tb_routine_class random_class(check_random *random)
+{
+    int64_t class;
+    do
+        class = check_between(random, -2, TB_CLASSES - 1);
+    while (class >= 0 && (tb_class_rows[class].is_batch || tb_class_rows[class].factors));
+    return class < 0 ? TB_CLASS_GEMM : (tb_routine_class) class;
+}
+
 static const spelling *random_spelling(check_random *random, const case_wishes *wishes)
 {
-    static const tb_routine_class classes[] = {
-        TB_CLASS_GEMM, TB_CLASS_GEMM, TB_CLASS_GEMM,    TB_CLASS_RANK_K, TB_CLASS_TRIANGLE, TB_CLASS_SYMM,
-        TB_CLASS_HEMM, TB_CLASS_HERK, TB_CLASS_RANK_2K, TB_CLASS_HER2K,  TB_CLASS_TRMM,     TB_CLASS_TRSM,
-    };
     const bool any_element = wishes->element == CASE_MIXED_ELEMENTS || check_between(random, 0, 7) == 0;
     tb_routine_class class;
     do
-        class = CHECK_PICK(random, classes);
+        class = random_class(random);
     while (!any_element && !has_routine(class, (tb_element)wishes->element));
     const spelling *spelling;
     do
@@ -191,8 +202,8 @@ static void fill(check_random *random, product *p)
 static product random_product(check_random *random, tb_routine routine, const product *form)
 {
     const tb_element element = tb_routine_rows[routine].element;
-    const tb_routine_class class = tb_routine_rows[routine].class;
-    const bool one_operand = class == TB_CLASS_RANK_K || class == TB_CLASS_HERK;
+    const tb_class_row *class = tb_class_of(routine);
+    const bool one_operand = class->has_one_operand;
     product p = *form;
     p.c.element = element;
     do {
@@ -202,7 +213,7 @@ static product random_product(check_random *random, tb_routine routine, const pr
     } while ((double)p.m * (double)p.n * (double)p.k * (p.terms == 2 ? 2 : 1) > MOST_VOLUME);
     p.exact = check_between(random, 0, 2) == 0;
     p.alpha = random_alpha(random, element, p.exact, p.k);
-    p.alpha_im = class == TB_CLASS_HERK ? 0 : random_imaginary(random, element, p.exact);
+    p.alpha_im = one_operand && p.hermitian ? 0 : random_imaginary(random, element, p.exact);
     p.beta = is_in_place(class) ? 1 : random_scalar(random, element, p.exact);
     p.beta_im = p.hermitian || is_in_place(class) ? 0 : random_imaginary(random, element, p.exact);
     bool aligned = check_between(random, 0, 2) == 0;
@@ -245,18 +256,17 @@ static bool has_one_operand(const routine_call *made)
 }
 
 /* Of rank k, or 2 k. */
-static bool is_update(tb_routine_class class)
+static bool is_update(const tb_class_row *class)
 {
-    return class == TB_CLASS_RANK_K || class == TB_CLASS_HERK || class == TB_CLASS_RANK_2K ||
-           class == TB_CLASS_HER2K;
+    return class->has_one_operand || class->has_two_terms;
 }
 
 /* Its transposition: complex ones of symmetric matrices are not conjugated, those of Hermitian ones not merely transposed. */
-static void draw_update(check_random *random, tb_routine_class class, bool fortran, bool is_complex,
+static void draw_update(check_random *random, const tb_class_row *class, bool fortran, bool is_complex,
                         call_arguments *x, product *form)
 {
-    form->hermitian = class == TB_CLASS_HERK || class == TB_CLASS_HER2K;
-    form->terms = class == TB_CLASS_RANK_2K || class == TB_CLASS_HER2K ? 2 : 1;
+    form->hermitian = class->is_hermitian;
+    form->terms = class->has_two_terms ? 2 : 1;
     do
         x->transpose_a = random_transpose(random, fortran, &form->transpose_a, &form->conjugate_a);
     while (is_complex && form->transpose_a && form->conjugate_a != form->hermitian);
@@ -269,28 +279,28 @@ routine_call case_make(check_random *random, const case_wishes *wishes)
 {
     routine_call made = {.spelling = random_spelling(random, wishes)};
     const bool fortran = made.spelling->fortran;
-    const tb_routine_class class = class_of_spelling(made.spelling);
+    const tb_class_row *class = row_of(made.spelling);
     product form = {.row_major = !fortran && check_between(random, 0, 1) == 1};
     call_arguments *x = &made.arguments;
     x->row_major = form.row_major;
     bool left = true;
     if (is_in_place(class)) {
-        form.in_place = class == TB_CLASS_TRMM ? TB_MULTIPLIES : TB_SOLVES;
+        form.in_place = class->in_place;
         x->side = random_side(random, fortran, &left);
         *(left ? &form.structure_a : &form.structure_b) = TB_TRIANGULAR;
         x->triangle = random_triangle(random, fortran, left ? &form.stored_a : &form.stored_b);
         x->transpose_a = random_transpose(random, fortran, left ? &form.transpose_a : &form.transpose_b,
                                           left ? &form.conjugate_a : &form.conjugate_b);
         x->diagonal = random_diagonal(random, fortran, &form.unit_diagonal);
-    } else if (class == TB_CLASS_SYMM || class == TB_CLASS_HEMM) {
-        const tb_structure structure = class == TB_CLASS_SYMM ? TB_SYMMETRIC : TB_HERMITIAN;
+    } else if (class->is_symmetric) {
+        const tb_structure structure = class->is_hermitian ? TB_HERMITIAN : TB_SYMMETRIC;
         x->side = random_side(random, fortran, &left);
         *(left ? &form.structure_a : &form.structure_b) = structure;
         x->triangle = random_triangle(random, fortran, left ? &form.stored_a : &form.stored_b);
     } else {
         x->transpose_a = random_transpose(random, fortran, &form.transpose_a, &form.conjugate_a);
         x->transpose_b = random_transpose(random, fortran, &form.transpose_b, &form.conjugate_b);
-        if (class != TB_CLASS_GEMM)
+        if (class->updates)
             x->triangle = random_triangle(random, fortran, &form.mask);
     }
     if (is_update(class))

@@ -298,7 +298,7 @@ static bool are_alike(const tb_kernel *one, const tb_kernel *other)
            one->batches == other->batches && one->joins == other->joins && one->k_limit == other->k_limit &&
            one->accuracy == other->accuracy && one->chains_in_c == other->chains_in_c &&
            one->shares_tiles == other->shares_tiles && one->prepare == other->prepare &&
-           one->launch == other->launch;
+           one->launch == other->launch && one->sequence == other->sequence;
 }
 
 static bool is_wanted_row(size_t row)

@@ -1,5 +1,7 @@
 #include "tests/conformance/spellings.h"
 
+#include "bench/fortran_call.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -12,25 +14,21 @@
     {                                                                                                        \
         &(#ROUTINE "_64")[3], ROUTINE, true, 64                                                              \
     }
-/* Batches are called otherwise: batch_calls.c. */
-#define OF_GEMM(ROUTINE, name) SPELLINGS_OF(ROUTINE, name),
-#define OF_RANK_K              OF_GEMM
-#define OF_HERK                OF_GEMM
-#define OF_TRIANGLE            OF_GEMM
-#define OF_SYMM                OF_GEMM
-#define OF_HEMM                OF_GEMM
-#define OF_RANK_2K             OF_GEMM
-#define OF_HER2K               OF_GEMM
-#define OF_TRMM                OF_GEMM
-#define OF_TRSM                OF_GEMM
-#define OF_GEMM_BATCH(ROUTINE, name)
-#define OF_GEMM_BATCH_STRIDED(ROUTINE, name)
-const spelling spellings[] = {
-#define TB_ROUTINE(NAME, name, CLASS, element) OF_##CLASS(TB_##NAME, #name)
+/* Those of batches, which batch_calls.c calls, are left out before main. */
+spelling spellings[] = {
+#define TB_ROUTINE(NAME, name, CLASS, element) SPELLINGS_OF(TB_##NAME, #name),
+#define TB_LAPACK_ROUTINE(...)
 #include "words/routines.def"
 #undef TB_ROUTINE
 };
-const size_t spelling_count = sizeof spellings / sizeof spellings[0];
+size_t spelling_count;
+
+__attribute__((constructor)) static void leave_out_batches(void)
+{
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (!tb_class_of(spellings[i].routine)->is_batch)
+            spellings[spelling_count++] = spellings[i];
+}
 
 void *spelling_library = RTLD_DEFAULT;
 
@@ -55,144 +53,103 @@ static int64_t word(int64_t value, int bits)
     return bits == 64 ? value : (int64_t)(UINT64_C(0xdeadbeef00000000) | (uint32_t)value);
 }
 
-/* A call of each class in either convention; Fortran as C programs call it, without the lengths of the letters. */
-#define STAMP_CALLS(call, real, scalar, SCALAR)                                                              \
-    typedef union call##_function {                                                                          \
-        void *address;                                                                                       \
-        void (*gemm)(int, int, int, int64_t, int64_t, int64_t, scalar, const real *, int64_t, const real *,  \
-                     int64_t, scalar, real *, int64_t);                                                      \
-        void (*rank_k)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, scalar, real *,       \
-                       int64_t);                                                                             \
-        void (*herk)(int, int, int, int64_t, int64_t, real, const real *, int64_t, real, real *, int64_t);   \
-        void (*rank_2k)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *,        \
-                        int64_t, scalar, real *, int64_t);                                                   \
-        void (*her2k)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t, \
-                      real, real *, int64_t);                                                                \
-        void (*rank_2k_)(const char *, const char *, const int64_t *, const int64_t *, const real *,         \
-                         const real *, const int64_t *, const real *, const int64_t *, const real *, real *, \
-                         const int64_t *);                                                                   \
-        void (*triangle)(int, int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *,  \
-                         int64_t, scalar, real *, int64_t);                                                  \
-        void (*symm)(int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t,  \
-                     scalar, real *, int64_t);                                                               \
-        void (*triangular)(int, int, int, int, int, int64_t, int64_t, scalar, const real *, int64_t, real *, \
-                           int64_t);                                                                         \
-        void (*triangular_)(const char *, const char *, const char *, const char *, const int64_t *,         \
-                            const int64_t *, const real *, const real *, const int64_t *, real *,            \
-                            const int64_t *);                                                                \
-        void (*gemm_)(const char *, const char *, const int64_t *, const int64_t *, const int64_t *,         \
-                      const real *, const real *, const int64_t *, const real *, const int64_t *,            \
-                      const real *, real *, const int64_t *);                                                \
-        void (*symm_)(const char *, const char *, const int64_t *, const int64_t *, const real *,            \
-                      const real *, const int64_t *, const real *, const int64_t *, const real *, real *,    \
-                      const int64_t *);                                                                      \
-        void (*rank_k_)(const char *, const char *, const int64_t *, const int64_t *, const real *,          \
-                        const real *, const int64_t *, const real *, real *, const int64_t *);               \
-        void (*triangle_)(const char *, const char *, const char *, const int64_t *, const int64_t *,        \
-                          const real *, const real *, const int64_t *, const real *, const int64_t *,        \
-                          const real *, real *, const int64_t *);                                            \
-    } call##_function;                                                                                       \
-    static void call##_cblas(void *address, tb_routine_class class, const call_arguments *x,                 \
-                             const passed *p)                                                                \
+/* A call by CBLAS's name. Its arguments come by value, and scalars as the class's row says, so that each pattern has a type of its
+ * own. */
+typedef void cblas_call(void *address, const call_arguments *x, const passed *p);
+#define STAMP_CALL(name, real, types, arguments)                                                             \
+    static void name(void *address, const call_arguments *x, const passed *p)                                \
     {                                                                                                        \
-        const call##_function function = {address};                                                          \
-        const real alphas[2] = {(real)x->alpha, (real)x->alpha_im},                                          \
-                   betas[2] = {(real)x->beta, (real)x->beta_im};                                             \
-        const scalar alpha = SCALAR(alphas), beta = SCALAR(betas);                                           \
-        switch (class) {                                                                                     \
-        case TB_CLASS_GEMM:                                                                                  \
-            function.gemm(p->layout, x->transpose_a, x->transpose_b, p->m, p->n, p->k, alpha, x->a, p->lda,  \
-                          x->b, p->ldb, beta, x->c, p->ldc);                                                 \
-            break;                                                                                           \
-        case TB_CLASS_RANK_K:                                                                                \
-            function.rank_k(p->layout, x->triangle, x->transpose_a, p->n, p->k, alpha, x->a, p->lda, beta,   \
-                            x->c, p->ldc);                                                                   \
-            break;                                                                                           \
-        case TB_CLASS_TRIANGLE:                                                                              \
-            function.triangle(p->layout, x->triangle, x->transpose_a, x->transpose_b, p->n, p->k, alpha,     \
-                              x->a, p->lda, x->b, p->ldb, beta, x->c, p->ldc);                               \
-            break;                                                                                           \
-        case TB_CLASS_SYMM:                                                                                  \
-        case TB_CLASS_HEMM:                                                                                  \
-            function.symm(p->layout, x->side, x->triangle, p->m, p->n, alpha, x->a, p->lda, x->b, p->ldb,    \
-                          beta, x->c, p->ldc);                                                               \
-            break;                                                                                           \
-        case TB_CLASS_HERK:                                                                                  \
-            function.herk(p->layout, x->triangle, x->transpose_a, p->n, p->k, alphas[0], x->a, p->lda,       \
-                          betas[0], x->c, p->ldc);                                                           \
-            break;                                                                                           \
-        case TB_CLASS_RANK_2K:                                                                               \
-            function.rank_2k(p->layout, x->triangle, x->transpose_a, p->n, p->k, alpha, x->a, p->lda, x->b,  \
-                             p->ldb, beta, x->c, p->ldc);                                                    \
-            break;                                                                                           \
-        case TB_CLASS_HER2K:                                                                                 \
-            function.her2k(p->layout, x->triangle, x->transpose_a, p->n, p->k, alpha, x->a, p->lda, x->b,    \
-                           p->ldb, betas[0], x->c, p->ldc);                                                  \
-            break;                                                                                           \
-        case TB_CLASS_TRMM:                                                                                  \
-        case TB_CLASS_TRSM:                                                                                  \
-            function.triangular(p->layout, x->side, x->triangle, x->transpose_a, x->diagonal, p->m, p->n,    \
-                                alpha, x->a, p->lda, x->c, p->ldc);                                          \
-            break;                                                                                           \
-        case TB_CLASS_GEMM_BATCH: /* batches.c */                                                            \
-        case TB_CLASS_GEMM_BATCH_STRIDED:                                                                    \
-        case TB_CLASSES:                                                                                     \
-            break;                                                                                           \
-        }                                                                                                    \
-    }                                                                                                        \
-    static void call##_fortran(void *address, tb_routine_class class, const call_arguments *x,               \
-                               const passed *p)                                                              \
-    {                                                                                                        \
-        const call##_function function = {address};                                                          \
         const real alpha[2] = {(real)x->alpha, (real)x->alpha_im},                                           \
                    beta[2] = {(real)x->beta, (real)x->beta_im};                                              \
-        switch (class) {                                                                                     \
-        case TB_CLASS_GEMM:                                                                                  \
-            function.gemm_(&p->transpose_a, &p->transpose_b, &p->m, &p->n, &p->k, alpha, x->a, &p->lda,      \
-                           x->b, &p->ldb, beta, x->c, &p->ldc);                                              \
-            break;                                                                                           \
-        case TB_CLASS_HERK:                                                                                  \
-        case TB_CLASS_RANK_K:                                                                                \
-            function.rank_k_(&p->triangle, &p->transpose_a, &p->n, &p->k, alpha, x->a, &p->lda, beta, x->c,  \
-                             &p->ldc);                                                                       \
-            break;                                                                                           \
-        case TB_CLASS_TRIANGLE:                                                                              \
-            function.triangle_(&p->triangle, &p->transpose_a, &p->transpose_b, &p->n, &p->k, alpha, x->a,    \
-                               &p->lda, x->b, &p->ldb, beta, x->c, &p->ldc);                                 \
-            break;                                                                                           \
-        case TB_CLASS_SYMM:                                                                                  \
-        case TB_CLASS_HEMM:                                                                                  \
-            function.symm_(&p->side, &p->triangle, &p->m, &p->n, alpha, x->a, &p->lda, x->b, &p->ldb, beta,  \
-                           x->c, &p->ldc);                                                                   \
-            break;                                                                                           \
-        case TB_CLASS_RANK_2K:                                                                               \
-        case TB_CLASS_HER2K:                                                                                 \
-            function.rank_2k_(&p->triangle, &p->transpose_a, &p->n, &p->k, alpha, x->a, &p->lda, x->b,       \
-                              &p->ldb, beta, x->c, &p->ldc);                                                 \
-            break;                                                                                           \
-        case TB_CLASS_TRMM:                                                                                  \
-        case TB_CLASS_TRSM:                                                                                  \
-            function.triangular_(&p->side, &p->triangle, &p->transpose_a, &p->diagonal, &p->m, &p->n, alpha, \
-                                 x->a, &p->lda, x->c, &p->ldc);                                              \
-            break;                                                                                           \
-        case TB_CLASS_GEMM_BATCH: /* batches.c */                                                            \
-        case TB_CLASS_GEMM_BATCH_STRIDED:                                                                    \
-        case TB_CLASSES:                                                                                     \
-            break;                                                                                           \
-        }                                                                                                    \
-    }                                                                                                        \
-    static void call(void *address, bool fortran, tb_routine_class class, const call_arguments *x,           \
-                     const passed *p)                                                                        \
-    {                                                                                                        \
-        (fortran ? call##_fortran : call##_cblas)(address, class, x, p);                                     \
+        (void)beta;                                                                                          \
+        ((void(*) types)address) arguments;                                                                  \
     }
+#define STAMP_CALLS(call, real, scalar, OF)                                                                  \
+    /* NULL: batch_calls.c calls those. */                                                                   \
+    enum { call##_gemm_batch_OF_ELEMENT = 0, call##_gemm_batch_strided_OF_ELEMENT = 0 };                     \
+    STAMP_CALL(call##_gemm_OF_ELEMENT, real,                                                                 \
+               (int, int, int, int64_t, int64_t, int64_t, scalar, const real *, int64_t, const real *,       \
+                int64_t, scalar, real *, int64_t),                                                           \
+               (p->layout, x->transpose_a, x->transpose_b, p->m, p->n, p->k, OF(alpha), x->a, p->lda, x->b,  \
+                p->ldb, OF(beta), x->c, p->ldc))                                                             \
+    STAMP_CALL(call##_rank_k_OF_ELEMENT, real,                                                               \
+               (int, int, int, int64_t, int64_t, scalar, const real *, int64_t, scalar, real *, int64_t),    \
+               (p->layout, x->triangle, x->transpose_a, p->n, p->k, OF(alpha), x->a, p->lda, OF(beta), x->c, \
+                p->ldc))                                                                                     \
+    STAMP_CALL(                                                                                              \
+        call##_rank_k_REAL, real,                                                                            \
+        (int, int, int, int64_t, int64_t, real, const real *, int64_t, real, real *, int64_t),               \
+        (p->layout, x->triangle, x->transpose_a, p->n, p->k, *alpha, x->a, p->lda, *beta, x->c, p->ldc))     \
+    STAMP_CALL(call##_triangle_OF_ELEMENT, real,                                                             \
+               (int, int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t,  \
+                scalar, real *, int64_t),                                                                    \
+               (p->layout, x->triangle, x->transpose_a, x->transpose_b, p->n, p->k, OF(alpha), x->a, p->lda, \
+                x->b, p->ldb, OF(beta), x->c, p->ldc))                                                       \
+    STAMP_CALL(call##_symm_OF_ELEMENT, real,                                                                 \
+               (int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t,       \
+                scalar, real *, int64_t),                                                                    \
+               (p->layout, x->side, x->triangle, p->m, p->n, OF(alpha), x->a, p->lda, x->b, p->ldb,          \
+                OF(beta), x->c, p->ldc))                                                                     \
+    STAMP_CALL(call##_rank_2k_OF_ELEMENT, real,                                                              \
+               (int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t,       \
+                scalar, real *, int64_t),                                                                    \
+               (p->layout, x->triangle, x->transpose_a, p->n, p->k, OF(alpha), x->a, p->lda, x->b, p->ldb,   \
+                OF(beta), x->c, p->ldc))                                                                     \
+    STAMP_CALL(call##_rank_2k_REAL_BETA, real,                                                               \
+               (int, int, int, int64_t, int64_t, scalar, const real *, int64_t, const real *, int64_t, real, \
+                real *, int64_t),                                                                            \
+               (p->layout, x->triangle, x->transpose_a, p->n, p->k, OF(alpha), x->a, p->lda, x->b, p->ldb,   \
+                *beta, x->c, p->ldc))                                                                        \
+    STAMP_CALL(call##_triangular_OF_ELEMENT, real,                                                           \
+               (int, int, int, int, int, int64_t, int64_t, scalar, const real *, int64_t, real *, int64_t),  \
+               (p->layout, x->side, x->triangle, x->transpose_a, x->diagonal, p->m, p->n, OF(alpha), x->a,   \
+                p->lda, x->c, p->ldc))
 typedef const void *address_of;
 #define BY_VALUE(scalar)   *(scalar)
 #define BY_ADDRESS(scalar) (scalar)
-STAMP_CALLS(call_single, float, float, BY_VALUE)
-STAMP_CALLS(call_double, double, double, BY_VALUE)
-STAMP_CALLS(call_complex_single, float, address_of, BY_ADDRESS)
-STAMP_CALLS(call_complex_double, double, address_of, BY_ADDRESS)
+STAMP_CALLS(single, float, float, BY_VALUE)
+STAMP_CALLS(double, double, double, BY_VALUE)
+STAMP_CALLS(complex_single, float, address_of, BY_ADDRESS)
+STAMP_CALLS(complex_double, double, address_of, BY_ADDRESS)
+
+static cblas_call *const cblas_calls[TB_CLASSES][TB_ELEMENTS] = {
+#define TB_LAPACK_CLASS(...)
+#define TB_CLASS(NAME, pattern, scalars, ...)                                                                \
+    [TB_CLASS_##NAME] = {                                                                                    \
+        [TB_FP32] = single_##pattern##_##scalars,                                                            \
+        [TB_FP64] = double_##pattern##_##scalars,                                                            \
+        [TB_COMPLEX_FP32] = complex_single_##pattern##_##scalars,                                            \
+        [TB_COMPLEX_FP64] = complex_double_##pattern##_##scalars,                                            \
+    },
+#include "words/classes.def"
+#undef TB_CLASS
+};
+
+static void call_by_fortran(void *address, const tb_routine_row *row, const call_arguments *x,
+                            const passed *p)
+{
+    const float single_alpha[2] = {(float)x->alpha, (float)x->alpha_im},
+                single_beta[2] = {(float)x->beta, (float)x->beta_im};
+    const double alpha[2] = {x->alpha, x->alpha_im}, beta[2] = {x->beta, x->beta_im};
+    const bool is_single = tb_real_of(row->element) == TB_FP32;
+    fortran_call(address, &tb_class_rows[row->class],
+                 &(fortran_arguments){.side = &p->side,
+                                      .triangle = &p->triangle,
+                                      .operation_a = &p->transpose_a,
+                                      .operation_b = &p->transpose_b,
+                                      .diagonal = &p->diagonal,
+                                      .m = &p->m,
+                                      .n = &p->n,
+                                      .k = &p->k,
+                                      .alpha = is_single ? (const void *)single_alpha : alpha,
+                                      .a = x->a,
+                                      .lda = &p->lda,
+                                      .b = x->b,
+                                      .ldb = &p->ldb,
+                                      .beta = is_single ? (const void *)single_beta : beta,
+                                      .c = x->c,
+                                      .ldc = &p->ldc});
+}
 
 bool call_routine(const spelling *spelling, const call_arguments *arguments)
 {
@@ -214,13 +171,9 @@ bool call_routine(const spelling *spelling, const call_arguments *arguments)
                            .transpose_b = (char)x->transpose_b,
                            .diagonal = (char)x->diagonal};
     const tb_routine_row *row = &tb_routine_rows[spelling->routine];
-    static void (*const calls[TB_ELEMENTS])(void *, bool, tb_routine_class, const call_arguments *,
-                                            const struct passed *) = {
-        [TB_FP32] = call_single,
-        [TB_FP64] = call_double,
-        [TB_COMPLEX_FP32] = call_complex_single,
-        [TB_COMPLEX_FP64] = call_complex_double,
-    };
-    calls[row->element](address, spelling->fortran, row->class, x, &passed);
+    if (spelling->fortran)
+        call_by_fortran(address, row, x, &passed);
+    else
+        cblas_calls[row->class][row->element](address, x, &passed);
     return true;
 }

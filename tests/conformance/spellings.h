@@ -1,4 +1,4 @@
-/* Every name under which programs call the routines that are taken over, as they call them. */
+/* Every name under which programs call the routines that are taken over, but for batches, as they call them. */
 #ifndef TB_SPELLINGS_H
 #define TB_SPELLINGS_H
 
@@ -15,8 +15,8 @@ typedef struct spelling {
     int bits; /* of an integer argument */
 } spelling;
 
-extern const spelling spellings[];
-extern const size_t spelling_count;
+extern spelling spellings[];
+extern size_t spelling_count;
 
 /* NULL: there is none. */
 const spelling *spelling_named(const char *name);

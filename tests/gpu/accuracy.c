@@ -10,6 +10,7 @@
 #include "tests/check.h"
 #include "tests/gpu/draws.h"
 #include "tests/gpu/sampled_product.h"
+#include "lib/device/platform.h"
 
 #include <math.h>
 #include <string.h>
@@ -362,8 +363,8 @@ int main(int argc, char **argv)
             largest_k = atoll(argv[i]);
     int devices;
     tb_device_description description;
-    if (tb_device.open(&devices) != TB_OK || tb_device.describe(0, &description) != TB_OK ||
-        tb_device.open_device(0) != TB_OK)
+    if (tb_platform.open(&devices) != TB_OK || tb_device_at(0)->describe(0, &description) != TB_OK ||
+        tb_device_at(0)->open_device(0) != TB_OK)
         SKIP("no device");
     if (!s.kernel || !tb_kernel_runs_on(s.kernel, description.architecture))
         SKIP("no such kernel here");

@@ -8,6 +8,7 @@
  */
 #include "dispatch/plan.h"
 #include "lib/machine/calibrate.h"
+#include "lib/device/platform.h"
 #include "tests/check.h"
 #include "tests/gpu/draws.h"
 #include "tests/gpu/sampled_product.h"
@@ -190,12 +191,12 @@ int main(int argc, char **argv)
     }
     int devices;
     tb_device_description description;
-    if (tb_device.open(&devices) != TB_OK || tb_device.describe(0, &description) != TB_OK ||
-        tb_device.open_device(0) != TB_OK)
+    if (tb_platform.open(&devices) != TB_OK || tb_device_at(0)->describe(0, &description) != TB_OK ||
+        tb_device_at(0)->open_device(0) != TB_OK)
         SKIP("no device");
     s.chip = tb_presume_chip(0, &description);
     s.chip.open = true;
-    s.chip.clusters = tb_device.clusters(0);
+    s.chip.clusters = tb_device_at(0)->clusters(0);
     const uint64_t seed = check_seed();
     sampled_open(&s.on);
     for (int accuracy = TB_ACCURACY_IEEE; accuracy <= TB_ACCURACY_FP32; accuracy++) {

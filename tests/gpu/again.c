@@ -70,7 +70,7 @@ typedef struct series {
     void *a, *b[LAUNCHES], *c[LAUNCHES], *workspace;
 } series;
 
-static series make_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)
+static series make_series(const tb_kernel *kernel, check_random *random)
 {
     static const float scalars[] = {0, 1, -0.75f};
     series s = {.workspace = NULL};
@@ -98,7 +98,7 @@ static series make_series(tb_stream *stream, const tb_kernel *kernel, check_rand
         s.b[i] = is_a ? s.a : on_device(&p->b);
         s.c[i] = on_device(&p->c);
         s.launched[i] = product_on_device(p, s.a, s.b[i], s.c[i]);
-        s.schedules[i] = tb_device.prepare(stream, kernel, &s.launched[i]);
+        s.schedules[i] = tb_make_schedule(kernel, &s.launched[i], target_of_device(0));
         const size_t needed = s.schedules[i].workspace;
         bytes = needed > bytes ? needed : bytes;
     }
@@ -124,13 +124,13 @@ static void release_series(series *s)
 
 static void check_series(tb_stream *stream, const tb_kernel *kernel, check_random *random)
 {
-    series s = make_series(stream, kernel, random);
+    series s = make_series(kernel, random);
     for (int i = 0; i < LAUNCHES; i++) {
-        const tb_status status = (i > 0 ? tb_device.launch_again : tb_device.launch)(
-            stream, kernel, &s.launched[i], &s.schedules[i], s.workspace);
+        const tb_status status =
+            tb_enqueue_launch(stream, kernel, &s.launched[i], &s.schedules[i], s.workspace, i > 0);
         CHECK(status == TB_OK, "%s: launch %d: status %d", kernel->name, i, status);
     }
-    CHECK(tb_device.synchronize(stream) == TB_OK, "%s: not finished", kernel->name);
+    CHECK(tb_synchronize(stream) == TB_OK, "%s: not finished", kernel->name);
     for (int i = 0; i < LAUNCHES; i++) {
         const product *p = &s.products[i];
         matrix result = matrix_clone(&p->c);
@@ -163,6 +163,6 @@ int main(void)
             check_series(stream, kernel, &random);
     }
     CHECK(kernels > 0, "no kernel ran");
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     return check_result();
 }

@@ -214,10 +214,10 @@ typedef struct device {
 
 static void launch(const device *device, const test *t)
 {
-    const tb_schedule schedule = tb_device.prepare(device->stream, t->kernel, &t->given);
+    const tb_schedule schedule = tb_make_schedule(t->kernel, &t->given, target_of_device(0));
     CHECK(schedule.workspace <= ROOM, "%zu bytes of workspace", schedule.workspace);
-    const tb_status status = (t->keeps_a ? tb_device.launch_again : tb_device.launch)(
-        device->stream, t->kernel, &t->given, &schedule, device->workspace);
+    const tb_status status =
+        tb_enqueue_launch(device->stream, t->kernel, &t->given, &schedule, device->workspace, t->keeps_a);
     CHECK(status == TB_OK, "%s: status %d", t->kernel->name, (int)status);
 }
 
@@ -252,7 +252,7 @@ static bool is_for_integers(const device *device, const test *t)
                                 .load = note_nothing,
                                 .launch = note_launch,
                                 .launch_clusters = note_clusters};
-    const tb_schedule schedule = tb_device.prepare(device->stream, t->kernel, &t->given);
+    const tb_schedule schedule = tb_make_schedule(t->kernel, &t->given, target_of_device(0));
     moduli_most = 0;
     CHECK(t->kernel->launch(&noting, t->kernel, &t->given, &schedule, device->workspace) == TB_OK,
           "%s: not launched", t->kernel->name);
@@ -285,7 +285,7 @@ static void check_pair(const device *device, const tb_kernel *kernel, int number
             t->promise = decide(&t->a, &t->b, t->keeps_a, t->same && t->b.along_k == t->a.along_k, &kept);
         launch(device, t);
     }
-    CHECK(tb_device.synchronize(device->stream) == TB_OK, "%s: the device fails", kernel->name);
+    CHECK(tb_synchronize(device->stream) == TB_OK, "%s: the device fails", kernel->name);
     for (int i = 1; i >= 0; i--) {
         check_test(&pair[i]);
         free_test(&pair[i]);
@@ -315,7 +315,7 @@ int main(int argc, char **argv)
         rows++;
     }
     arena_release(TB_MEMORY_DEVICE, device.workspace);
-    tb_device.destroy_stream(device.stream);
+    tb_destroy_stream(device.stream);
     if (rows == 0)
         SKIP("no such kernel here");
     return check_result();

@@ -94,10 +94,10 @@ static void check_mask(tb_stream *stream, const tb_kernel *kernel, tb_product p,
     memset(c, 0xff, bytes);
     p.c.data = arena_allocate(TB_MEMORY_DEVICE, bytes);
     arena_copy(p.c.data, c, bytes);
-    const tb_schedule schedule = tb_device.prepare(stream, kernel, &p);
+    const tb_schedule schedule = tb_make_schedule(kernel, &p, target_of_device(0));
     CHECK(schedule.workspace <= room, "%zu bytes of workspace", schedule.workspace);
-    const tb_status status = tb_device.launch(stream, kernel, &p, &schedule, workspace);
-    CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", kernel->name);
+    const tb_status status = tb_enqueue_launch(stream, kernel, &p, &schedule, workspace, false);
+    CHECK(status == TB_OK && tb_synchronize(stream) == TB_OK, "%s: not launched", kernel->name);
     arena_copy(c, p.c.data, bytes);
     int64_t wrong = 0;
     for (int64_t column = (p.n - 1) % COLUMNS_APART; column < p.n; column += COLUMNS_APART)
@@ -116,7 +116,7 @@ static void check_shape(tb_stream *stream, const tb_kernel *kernel, int64_t m, i
     const size_t operands = (size_t)(m + n) * (K + 1) * sizeof(double);
     tb_product p = tb_gemm(TB_DGEMM, false, true, m, n, K, 1, NULL, m, NULL, n, 0, NULL, m + 1);
     /* What a mask leaves may be cut otherwise. */
-    const size_t room = tb_device.prepare(stream, kernel, &p).workspace * 2;
+    const size_t room = tb_make_schedule(kernel, &p, target_of_device(0)).workspace * 2;
     if (arena_free_bytes() < operands + room + ((size_t)2 << 30)) {
         printf("left out: %s, %lld x %lld, for want of memory\n", kernel->name, (long long)m, (long long)n);
         return;
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
             (argc == 1 || strcmp(argv[1], kernel->name) == 0))
             check_shape(stream, kernel, shapes[i].m, shapes[i].n, &random);
     }
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     if (atomic_load(&check_count) == 0)
         SKIP("no such kernel here, or no room");
     return check_result();

@@ -106,9 +106,8 @@ static void check_target(const setting *setting, const drawn *source, const shap
     char text[256];
     unsigned char *found = malloc(bytes);
     describe(shape, expansion, alignment, text, sizeof text);
-    const tb_status status = tb_device.expand(setting->stream, expansion);
-    CHECK(status == TB_OK && tb_device.synchronize(setting->stream) == TB_OK, "%s: status %d", text,
-          (int)status);
+    const tb_status status = tb_enqueue_expansion(setting->stream, expansion);
+    CHECK(status == TB_OK && tb_synchronize(setting->stream) == TB_OK, "%s: status %d", text, (int)status);
     arena_copy(found, (char *)expansion->target.data - start, bytes);
     expect(source, expansion, expected + start);
     const int64_t difference = find_difference(expansion, found + start, expected + start);
@@ -242,14 +241,14 @@ static double measure(const setting *setting, const tb_expansion *expansion, con
     double begin = 0;
     for (int round = -5; round < ROUNDS; round++) {
         if (round == 0) {
-            tb_device.synchronize(setting->stream);
+            tb_synchronize(setting->stream);
             begin = seconds_now();
         }
-        const tb_status status =
-            expansion ? tb_device.expand(setting->stream, expansion) : tb_device.copy(setting->stream, copy);
+        const tb_status status = expansion ? tb_enqueue_expansion(setting->stream, expansion)
+                                           : tb_enqueue_copy(setting->stream, copy);
         CHECK(status == TB_OK, "status %d", (int)status);
     }
-    tb_device.synchronize(setting->stream);
+    tb_synchronize(setting->stream);
     return bytes * ROUNDS / (seconds_now() - begin) * 1e-9;
 }
 
@@ -318,6 +317,6 @@ int main(int argc, char **argv)
             expand_everything(&setting, element);
     arena_release(TB_MEMORY_DEVICE, setting.source);
     arena_release(TB_MEMORY_DEVICE, setting.target);
-    tb_device.destroy_stream(setting.stream);
+    tb_destroy_stream(setting.stream);
     return check_result();
 }

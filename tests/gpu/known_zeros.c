@@ -43,8 +43,9 @@ static tb_product with_zeros(tb_product product, const known *known)
 
 static void launch(tb_stream *stream, const tb_kernel *row, const tb_product *given, void *workspace)
 {
-    const tb_schedule schedule = tb_device.prepare(stream, row, given);
-    CHECK(tb_device.launch(stream, row, given, &schedule, workspace) == TB_OK, "%s: not launched", row->name);
+    const tb_schedule schedule = tb_make_schedule(row, given, target_of_device(0));
+    CHECK(tb_enqueue_launch(stream, row, given, &schedule, workspace, false) == TB_OK, "%s: not launched",
+          row->name);
 }
 
 /* ---- Numbers ---------------------------------------------------------------------------------------------- */
@@ -118,11 +119,11 @@ static matrix compute(tb_stream *stream, const tb_kernel *row, const product *p,
 {
     void *a = on_device(&p->a), *b = on_device(&p->b), *c = on_device(&p->c);
     const tb_product given = with_zeros(product_on_device(p, a, b, c), known);
-    const size_t bytes = tb_device.prepare(stream, row, &given).workspace;
+    const size_t bytes = tb_make_schedule(row, &given, target_of_device(0)).workspace;
     void *workspace = bytes > 0 ? arena_allocate(TB_MEMORY_DEVICE, bytes) : NULL;
     matrix after = matrix_clone(&p->c);
     launch(stream, row, &given, workspace);
-    CHECK(tb_device.synchronize(stream) == TB_OK, "%s: the device fails", row->name);
+    CHECK(tb_synchronize(stream) == TB_OK, "%s: the device fails", row->name);
     arena_copy(after.block, c, after.bytes);
     void *blocks[] = {a, b, c, workspace};
     for (int i = 0; i < 4; i++)
@@ -303,6 +304,6 @@ int main(int argc, char **argv)
     }
     printf("%d rows, %d of them leave out steps\n", served, shorter);
     CHECK(argc > 1 || shorter > 0, "no row leaves out steps of k");
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     return check_result();
 }

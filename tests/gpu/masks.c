@@ -95,10 +95,10 @@ static tb_product product_of(const product *p, void *a, void *b, void *c)
 
 static void launch(tb_stream *stream, const tb_kernel *row, const tb_product *given)
 {
-    const tb_schedule schedule = tb_device.prepare(stream, row, given);
+    const tb_schedule schedule = tb_make_schedule(row, given, target_of_device(0));
     void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
-    const tb_status status = tb_device.launch(stream, row, given, &schedule, workspace);
-    CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
+    const tb_status status = tb_enqueue_launch(stream, row, given, &schedule, workspace, false);
+    CHECK(status == TB_OK && tb_synchronize(stream) == TB_OK, "%s: not launched", row->name);
     if (workspace)
         arena_release(TB_MEMORY_DEVICE, workspace);
 }
@@ -188,6 +188,6 @@ int main(int argc, char **argv)
         served++;
     }
     printf("%d rows\n", served);
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     return check_result();
 }

@@ -2,20 +2,21 @@
 #ifndef TB_OPEN_DEVICE_H
 #define TB_OPEN_DEVICE_H
 
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 #include "tests/oracle.h"
+#include "tests/target.h"
 
 /* Ends the process, as skipped where there is no device, as failed where there is one that does not come up. */
 static inline tb_stream *open_device(tb_device_description *description)
 {
     tb_stream *stream;
     int devices = 0;
-    if (!arena_has_device() || tb_device.open(&devices) != TB_OK || devices == 0)
+    if (!arena_has_device() || tb_platform.open(&devices) != TB_OK || devices == 0)
         SKIP("no device");
-    if (tb_device.describe(0, description) == TB_OK && tb_device.open_device(0) == TB_OK &&
-        tb_device.create_stream(0, &stream) == TB_OK)
+    if (tb_device_at(0)->describe(0, description) == TB_OK && tb_device_at(0)->open_device(0) == TB_OK &&
+        tb_create_stream(0, &stream) == TB_OK)
         return stream;
     fprintf(stderr, "the device does not come up\n");
     exit(EXIT_FAILURE);

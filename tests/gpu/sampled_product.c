@@ -1,4 +1,7 @@
 #include "tests/gpu/sampled_product.h"
+#include "lib/device/platform.h"
+
+#include "tests/target.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -216,7 +219,7 @@ sampled_errors sampled_measure(const sampled_reference *r, const sampled_element
 void sampled_open(sampled_device *d)
 {
     MUST_CUDA(cudaStreamCreate(&d->native));
-    MUST_TB(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, d->native, &d->stream));
+    MUST_TB(tb_adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, d->native, &d->stream));
     MUST_CUBLAS(cublasCreate(&d->cublas));
     MUST_CUBLAS(cublasSetStream(d->cublas, d->native));
     MUST_CUDA(cudaMalloc(&d->device_c, sizeof(double) * SAMPLED_ROOM));
@@ -253,13 +256,13 @@ static void fetch_product(sampled_device *d, const tb_product *product)
 void sampled_multiply_product(sampled_device *d, const tb_kernel *kernel, const tb_product *product)
 {
     void *workspace = NULL;
-    const tb_schedule schedule = tb_device.prepare(d->stream, kernel, product);
+    const tb_schedule schedule = tb_make_schedule(kernel, product, target_of_device(0));
     if (schedule.workspace > 0)
-        MUST_TB(tb_device.allocate(0, schedule.workspace, &workspace));
-    MUST_TB(tb_device.launch(d->stream, kernel, product, &schedule, workspace));
-    MUST_TB(tb_device.synchronize(d->stream));
+        MUST_TB(tb_allocate(0, schedule.workspace, &workspace));
+    MUST_TB(tb_enqueue_launch(d->stream, kernel, product, &schedule, workspace, false));
+    MUST_TB(tb_synchronize(d->stream));
     if (workspace)
-        tb_device.release(0, workspace);
+        tb_release(0, workspace);
     fetch_product(d, product);
 }
 

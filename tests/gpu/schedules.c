@@ -32,20 +32,30 @@ static way way_of(int64_t pieces, int64_t whole, int64_t cluster)
 /* Products in one launch. */
 static int members;
 
-static tb_status launch_simt(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
-                             const tb_schedule *schedule, void *workspace)
+/* In front of the rows' launch functions (--wrap). */
+#define STAND_IN(family)                                                                                     \
+    tb_status __real_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_product *given, const tb_schedule *schedule,                \
+                                        void *workspace);                                                    \
+    tb_status __wrap_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_product *given, const tb_schedule *schedule,                \
+                                        void *workspace);                                                    \
+    tb_status __wrap_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_product *given, const tb_schedule *schedule,                \
+                                        void *workspace)
+
+STAND_IN(simt)
 {
     const tb_simt_schedule *own = TB_DEAL(schedule, tb_simt_schedule);
     reached[TB_FP32][way_of(own->pieces, own->whole, own->cluster)]++;
-    return tb_launch_simt(launcher, kernel, given, schedule, workspace);
+    return __real_tb_launch_simt(launcher, kernel, given, schedule, workspace);
 }
 
-static tb_status launch_dgemm(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *given,
-                              const tb_schedule *schedule, void *workspace)
+STAND_IN(dgemm_mma)
 {
     const tb_dgemm_schedule *own = TB_DEAL(schedule, tb_dgemm_schedule);
     reached[TB_FP64][way_of(own->pieces, own->whole, own->cluster)]++;
-    return tb_launch_dgemm_mma(launcher, kernel, given, schedule, workspace);
+    return __real_tb_launch_dgemm_mma(launcher, kernel, given, schedule, workspace);
 }
 
 static int64_t draw(check_random *random, int64_t most)
@@ -128,10 +138,10 @@ static void run(tb_stream *stream, const tb_kernel *row, const product *products
     tb_product launched = product_on_device(p, a, b, c);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         tb_spread(&launched, role, members, strides[role], NULL);
-    const tb_schedule schedule = tb_device.prepare(stream, row, &launched);
+    const tb_schedule schedule = tb_make_schedule(row, &launched, target_of_device(0));
     void *workspace = schedule.workspace > 0 ? arena_allocate(TB_MEMORY_DEVICE, schedule.workspace) : NULL;
-    tb_status status = tb_device.launch(stream, row, &launched, &schedule, workspace);
-    CHECK(status == TB_OK && tb_device.synchronize(stream) == TB_OK, "%s: not launched", row->name);
+    tb_status status = tb_enqueue_launch(stream, row, &launched, &schedule, workspace, false);
+    CHECK(status == TB_OK && tb_synchronize(stream) == TB_OK, "%s: not launched", row->name);
     for (int i = 0; i < members; i++)
         arena_copy(results[i].block, c + (size_t)(i * strides[TB_C]) * tb_bytes_of(row->element),
                    results[i].bytes);
@@ -177,12 +187,7 @@ static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiproce
         product products[MEMBERS_MAXIMUM] = {draw_product(kernel, i, multiprocessors, random)};
         members = !kernel->batches || i % 4 != 1 ? 1 : (int)check_between(random, 2, MEMBERS_MAXIMUM);
         make_batch(products, random);
-        tb_kernel row = *kernel;
-        if (row.launch == tb_launch_simt)
-            row.launch = launch_simt;
-        else if (row.launch == tb_launch_dgemm_mma)
-            row.launch = launch_dgemm;
-        check_product(stream, &row, products);
+        check_product(stream, kernel, products);
         for (int b = 0; b < members; b++) {
             matrix_free(&products[b].a);
             matrix_free(&products[b].b);
@@ -234,6 +239,6 @@ int main(int argc, char **argv)
             CHECK(reached[element][i] > 0 || argc > 1 || !has_way || !served[element], "%s: not reached",
                   way_names[i]);
         }
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     return check_result();
 }

@@ -184,13 +184,13 @@ static void check_product(tb_stream *stream, const tb_kernel *row, void *const *
     drawn a, b, c;
     char text[320];
     const tb_product given = draw_product(row, draw_k(random), &a, &b, &c, room, random);
-    const tb_schedule schedule = tb_device.prepare(stream, row, &given);
-    const tb_status status = tb_device.launch(stream, row, &given, &schedule, NULL);
+    const tb_schedule schedule = tb_make_schedule(row, &given, target_of_device(0));
+    const tb_status status = tb_enqueue_launch(stream, row, &given, &schedule, NULL, false);
     drawn after = c;
     after.block = malloc(c.bytes);
     describe(row, &given, text, sizeof text);
-    CHECK(schedule.workspace == 0 && status == TB_OK && tb_device.synchronize(stream) == TB_OK,
-          "%s: status %d", text, (int)status);
+    CHECK(schedule.workspace == 0 && status == TB_OK && tb_synchronize(stream) == TB_OK, "%s: status %d",
+          text, (int)status);
     arena_copy(after.block, c.on_device, c.bytes);
     int64_t wrong = -1;
     for (int64_t j = 0; j < given.n && wrong < 0; j++) {
@@ -226,6 +226,6 @@ int main(void)
             check_product(stream, &tb_catalog[i], room, &random);
     for (int i = 0; i < 3; i++)
         arena_release(TB_MEMORY_DEVICE, room[i]);
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     return check_result();
 }

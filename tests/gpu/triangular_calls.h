@@ -38,13 +38,12 @@ typedef struct setting {
 static inline setting open_setting(void)
 {
     tb_device_description description;
-    tb_device.destroy_stream(open_device(&description));
+    tb_destroy_stream(open_device(&description));
     setting setting = {
         .random = {.state = check_seed()},
         .target = {.architecture = description.architecture, .multiprocessors = description.multiprocessors}};
     MUST(cudaStreamCreateWithFlags(&setting.native, cudaStreamNonBlocking) == cudaSuccess);
-    MUST(tb_device.adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, setting.native, &setting.stream) ==
-         TB_OK);
+    MUST(tb_adopt_stream(&(tb_place){.memory = TB_MEMORY_DEVICE}, setting.native, &setting.stream) == TB_OK);
     MUST(cublasCreate(&setting.cublas) == CUBLAS_STATUS_SUCCESS &&
          cublasSetStream(setting.cublas, setting.native) == CUBLAS_STATUS_SUCCESS);
     return setting;
@@ -54,7 +53,7 @@ static inline void close_setting(setting *setting)
 {
     if (setting->workspace)
         arena_release(TB_MEMORY_DEVICE, setting->workspace);
-    tb_device.destroy_stream(setting->stream);
+    tb_destroy_stream(setting->stream);
     MUST(cublasDestroy(setting->cublas) == CUBLAS_STATUS_SUCCESS &&
          cudaStreamDestroy(setting->native) == cudaSuccess);
 }
@@ -96,7 +95,7 @@ static inline int visit_rows(int argc, char **argv, visit_row *visit)
 /* A schedule, and room in the setting for the workspace that it takes. */
 static inline tb_schedule prepare(setting *setting, const tb_kernel *row, const tb_product *product)
 {
-    const tb_schedule schedule = tb_device.prepare(setting->stream, row, product);
+    const tb_schedule schedule = tb_make_schedule(row, product, target_of_device(0));
     if (schedule.workspace > setting->workspace_bytes) {
         if (setting->workspace)
             arena_release(TB_MEMORY_DEVICE, setting->workspace);
@@ -109,7 +108,8 @@ static inline tb_schedule prepare(setting *setting, const tb_kernel *row, const 
 static inline void launch(setting *setting, const tb_kernel *row, const tb_product *product,
                           const tb_schedule *schedule)
 {
-    const tb_status status = tb_device.launch(setting->stream, row, product, schedule, setting->workspace);
+    const tb_status status =
+        tb_enqueue_launch(setting->stream, row, product, schedule, setting->workspace, false);
     CHECK(status == TB_OK, "%s: status %d", row->name, (int)status);
 }
 
@@ -182,7 +182,7 @@ static inline void compute_on_device(setting *setting, const tb_kernel *row, con
     } else {
         call_cublas(setting, &product);
     }
-    CHECK(tb_device.synchronize(setting->stream) == TB_OK, "the device fails");
+    CHECK(tb_synchronize(setting->stream) == TB_OK, "the device fails");
     arena_copy(after, product.c.data, c_bytes);
     arena_copy(a_after, a->data, a_bytes);
     CHECK(memcmp(a_after, triangle_in((tb_product *)host)->data, a_bytes) == 0, "the triangle has changed");

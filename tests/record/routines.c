@@ -111,7 +111,7 @@ void record_routines(bool simulated)
     char missing[2048] = "";
     int gaps = 0;
     size_t index = 0;
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
         const letters letters = letters_of(routine);
         for (size_t way = 0; way < ways_of(&letters); way++)
             for (size_t i = 0; i < COUNT(streams); i++, index++) {
@@ -146,7 +146,7 @@ void record_rows(bool simulated)
     int gaps = 0;
     size_t index = 0;
     for (size_t row = 0; row < tb_catalog_size; row++) {
-        for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
             const letters letters = letters_of(routine);
             for (size_t i = 0; may_serve(&tb_catalog[row], routine) && i < COUNT(streams); i++, index++) {
                 record_case now = {.kernel = tb_catalog[row].name, .route = streams[i], .places = places[i]};

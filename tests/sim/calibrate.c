@@ -7,6 +7,7 @@
 #include "lib/machine/slots.h"
 #include "lib/machine/start.h"
 #include "lib/streaming/pipeline.h"
+#include "lib/device/platform.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 
@@ -50,7 +51,7 @@ int main(void)
           "not presumed: link %g in, %g out, clock %g", second->link_in, second->link_out, second->clock);
     /* By the description alone, and so the same in every process. */
     tb_device_description description;
-    CHECK(tb_device.describe(0, &description) == TB_OK, "not described");
+    CHECK(tb_device_at(0)->describe(0, &description) == TB_OK, "not described");
     const double bytes_a_clock = description.memory_bytes_per_second / (1e3 * description.clock_khz * 2);
     CHECK(fabs(first->memory_bytes_a_clock / bytes_a_clock - 1) < 1e-12, "%g bytes a clock, not %g",
           first->memory_bytes_a_clock, bytes_a_clock);

@@ -1,7 +1,9 @@
 /* The table of operations of the simulated device: what each checks before it acts. device_sim.h says how it
  * is steered.
  */
+#include "dispatch/schedule.h"
 #include "kernels/launch.h"
+#include "kernels/panels/launch_panel.h"
 #include "tests/clusters_h200.h"
 #include "tests/sim/sim.h"
 
@@ -40,6 +42,7 @@ static tb_status open_driver(int *device_count)
     const sim_settings *settings = sim_get_settings();
     TB_TRY(sim_attempt(SIM_NO_DEVICE, SIM_OPEN, NULL));
     *device_count = settings->devices;
+    sim_assign_tables();
     return settings->devices > 0 ? TB_OK : TB_NO_DEVICE;
 }
 
@@ -130,7 +133,7 @@ static void release_pinned(void *memory, size_t bytes)
     sim_unmap(memory);
 }
 
-/* One side of a copy as the device reaches it; pageable host memory is reached as it is. */
+/* One side of a copy as the device reaches it; pageable host memory is reached as it is, by a device that takes it. */
 static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, bool on_host, int device)
 {
     if (copy->rows > 1 && pitch < copy->row_bytes)
@@ -139,6 +142,9 @@ static void *reach_side(const void *address, size_t pitch, const tb_copy *copy, 
     sim_locate(address, &place, NULL);
     if (on_host && place.memory == TB_MEMORY_DEVICE)
         sim_abort("copy takes %p, device memory, for host memory", address);
+    if (on_host && place.memory == TB_MEMORY_HOST && device != SIM_NO_DEVICE &&
+        !sim_get_settings()->pageable[device])
+        sim_abort("device %d is to copy ordinary memory at %p", device, address);
     if (on_host && place.memory == TB_MEMORY_HOST)
         return (void *)(uintptr_t)address;
     return sim_reach(address, (copy->rows - 1) * pitch + copy->row_bytes, device, "an operand of a copy");
@@ -163,33 +169,40 @@ long sim_crossings(void)
     return atomic_load(&crossings);
 }
 
-static tb_status copy(tb_stream *stream, const tb_copy *copy)
+/* Posts a command whose addresses are the device's own. */
+static void post(tb_stream *stream, const tb_command *command, bool fault)
 {
+    sim_post(
+        sim_stream_queue(stream),
+        &(sim_work){.kind = SIM_WORK_COMMAND, .command = *command, .from = SIM_NO_DEVICE, .fault = fault});
+}
+
+static tb_status copy(tb_stream *stream, tb_command *command)
+{
+    tb_copy *copy = &command->copy;
     const int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
     TB_TRY(sim_attempt(device, SIM_COPY, &fault));
     if (copy->rows == 0 || copy->row_bytes == 0)
         return TB_OK;
     const int from = find_crossing(copy, device);
-    tb_copy inside = *copy;
-    inside.target =
+    copy->target =
         reach_side(copy->target, copy->target_pitch, copy, copy->direction == TB_DEVICE_TO_HOST, device);
-    inside.source = reach_side(copy->source, copy->source_pitch, copy, copy->direction == TB_HOST_TO_DEVICE,
-                               from == SIM_NO_DEVICE ? device : from);
+    copy->source = reach_side(copy->source, copy->source_pitch, copy, copy->direction == TB_HOST_TO_DEVICE,
+                              from == SIM_NO_DEVICE ? device : from);
     atomic_fetch_add(&crossings, from != SIM_NO_DEVICE);
     sim_post(sim_stream_queue(stream),
-             &(sim_work){.kind = SIM_WORK_COPY, .copy = inside, .from = from, .fault = fault});
+             &(sim_work){.kind = SIM_WORK_COMMAND, .command = *command, .from = from, .fault = fault});
     return TB_OK;
 }
 
-static tb_schedule prepare(tb_stream *stream, const tb_kernel *kernel, const tb_product *product)
+static size_t workspace_of(const tb_kernel *kernel, const tb_product *product)
 {
-    (void)stream;
     tb_target target = {.architecture = sim_get_settings()->architecture,
                         .multiprocessors = sim_get_settings()->multiprocessors,
                         .clusters = clusters(0)};
     target.memory_bytes_a_clock = tb_memory_bytes_a_clock(target, 1e3 * CLOCK_KHZ, MEMORY_RATE);
-    return tb_prepare(kernel, product, target);
+    return tb_make_schedule(kernel, product, target).workspace;
 }
 
 static void reach_operand(tb_matrix *operand, int device, const char *what)
@@ -206,11 +219,21 @@ void sim_reach_expansion(tb_expansion *expansion, int device)
     reach_operand(&expansion->target, device, "where it is expanded to");
 }
 
-static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
+/* A table lies where the device reads it, which is seen when it is read. */
+static void expect_no_lists(const tb_batch *batch)
 {
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (batch->members[role].starts && !batch->members[role].uneven)
+            sim_abort("a command has a list of matrices in the program's memory");
+}
+
+static tb_status expand(tb_stream *stream, tb_command *command)
+{
+    tb_expansion *expansion = &command->expansion;
     const int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
     TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    expect_no_lists(&expansion->batch);
     const tb_operand *source = &expansion->source;
     const tb_matrix *target = &expansion->target;
     const bool turned = source->transposed, complex = tb_is_complex(source->element);
@@ -221,11 +244,9 @@ static tb_status expand(tb_stream *stream, const tb_expansion *expansion)
                   (long long)source->columns, (long long)target->rows, (long long)target->columns);
     if (rows == 0 || columns == 0)
         return TB_OK;
-    tb_expansion inside = *expansion;
     if (tb_count_of(&expansion->batch) == 1)
-        sim_reach_expansion(&inside, device);
-    sim_post(sim_stream_queue(stream),
-             &(sim_work){.kind = SIM_WORK_EXPAND, .expansion = inside, .fault = fault});
+        sim_reach_expansion(expansion, device);
+    post(stream, command, fault);
     return TB_OK;
 }
 
@@ -236,8 +257,9 @@ long sim_foldings(void)
     return atomic_load(&foldings);
 }
 
-static tb_status fold(tb_stream *stream, const tb_folding *folding)
+static tb_status fold(tb_stream *stream, tb_command *command)
 {
+    tb_folding *folding = &command->folding;
     const int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
     TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
@@ -246,10 +268,9 @@ static tb_status fold(tb_stream *stream, const tb_folding *folding)
         sums->element != c->element || folding->mask == TB_FULL)
         sim_abort("folding %lld x %lld into %lld x %lld", (long long)sums->rows, (long long)sums->columns,
                   (long long)c->rows, (long long)c->columns);
-    tb_folding inside = *folding;
-    reach_operand(&inside.sums, device, "what is folded");
-    reach_operand(&inside.c.matrix, device, "where it is folded to");
-    sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_FOLD, .folding = inside, .fault = fault});
+    reach_operand(&folding->sums, device, "what is folded");
+    reach_operand(&folding->c.matrix, device, "where it is folded to");
+    post(stream, command, fault);
     atomic_fetch_add(&foldings, 1);
     return TB_OK;
 }
@@ -263,10 +284,10 @@ void sim_reach_product(tb_product *product, int device)
     reach_operand(&product->b.matrix, device, "B");
 }
 
-static bool is_same_a(const sim_launch *last, const sim_launch *now)
+static bool is_same_a(const tb_launch *last, const tb_launch *now)
 {
     const tb_product *x = &last->product, *y = &now->product;
-    return last->kernel == now->kernel && last->workspace == now->workspace && x->a.data == y->a.data &&
+    return last->row == now->row && last->workspace == now->workspace && x->a.data == y->a.data &&
            x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
 }
 
@@ -284,11 +305,17 @@ static void forget_structure(const tb_kernel *kernel, tb_product *product)
     product->c.structure = TB_GENERAL;
 }
 
-static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                           const tb_schedule *schedule, void *scratch, bool again)
+static tb_status launch(tb_stream *stream, tb_command *command)
 {
-    *sim_stream_launch(stream) = (sim_launch){kernel, *product, scratch};
-    const tb_product *p = product;
+    tb_launch *launch = &command->launch;
+    const tb_kernel *kernel = tb_kernel_of(launch);
+    tb_product *p = &launch->product;
+    if (!kernel)
+        return TB_UNSUPPORTED;
+    expect_no_lists(&p->batch);
+    if (launch->same_a && !is_same_a(sim_stream_launch(stream), launch))
+        sim_abort("launched again with another A, kernel or workspace");
+    *sim_stream_launch(stream) = *launch;
     int device = sim_queue_device(sim_stream_queue(stream));
     bool fault = false;
     const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
@@ -301,56 +328,69 @@ static tb_status launch_as(tb_stream *stream, const tb_kernel *kernel, const tb_
     if (p->m == 0 || p->n == 0)
         return TB_OK;
 
-    tb_product inside = *p;
-    forget_structure(kernel, &inside);
-    if (!tb_is_batch(p))
-        sim_reach_product(&inside, device);
-    const size_t bytes = schedule->workspace;
-    if (bytes < prepare(stream, kernel, p).workspace)
+    const size_t bytes = launch->schedule.workspace;
+    if (bytes < workspace_of(kernel, p))
         sim_abort("launched with the schedule of another product");
+    forget_structure(kernel, p);
+    if (!tb_is_batch(p))
+        sim_reach_product(p, device);
     if (bytes > 0)
-        memset(sim_reach(scratch, bytes, device, "the workspace"), 0xfa, bytes);
+        memset(sim_reach(launch->workspace, bytes, device, "the workspace"), 0xfa, bytes);
     if (status != TB_OK && tb_is_batch(p))
-        inside.batch.count /= 2;
+        p->batch.count /= 2;
     else if (status != TB_OK)
-        inside.n /= 2;
-    sim_post(sim_stream_queue(stream), &(sim_work){.kind = SIM_WORK_LAUNCH,
-                                                   .product = inside,
-                                                   .again = again,
-                                                   .fault = fault && status == TB_OK});
+        p->n /= 2;
+    post(stream, command, fault && status == TB_OK);
     return status;
 }
 
-static tb_status launch(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                        const tb_schedule *schedule, void *scratch)
+static tb_status panel(tb_stream *stream, tb_command *command)
 {
-    return launch_as(stream, kernel, product, schedule, scratch, false);
+    tb_panel *panel = &command->panel;
+    const int device = sim_queue_device(sim_stream_queue(stream));
+    const size_t bytes = tb_bytes_of(panel->block.a.element);
+    const tb_matrix *a = &panel->block.a;
+    bool fault = false;
+    const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
+    if (status != TB_OK)
+        return status;
+    if (panel->block.n > tb_panel_order(panel->block.routine))
+        return TB_UNSUPPORTED;
+    panel->block.a.data = sim_reach(
+        a->data, ((size_t)(a->columns - 1) * (size_t)a->ld + (size_t)a->rows) * bytes, device, "a panel");
+    panel->info = sim_reach(panel->info, sizeof *panel->info, device, "info");
+    post(stream, command, fault);
+    return TB_OK;
 }
 
-static tb_status launch_again(tb_stream *stream, const tb_kernel *kernel, const tb_product *product,
-                              const tb_schedule *schedule, void *scratch)
+/* Nothing of the caller's command is looked at later on. */
+static tb_status enqueue(tb_stream *stream, const tb_command *command)
 {
-    const sim_launch now = {kernel, *product, scratch};
-    if (!is_same_a(sim_stream_launch(stream), &now))
-        sim_abort("launched again with another A, kernel or workspace");
-    return launch_as(stream, kernel, product, schedule, scratch, true);
+    tb_command inside = *command;
+    switch (command->kind) {
+    case TB_COMMAND_COPY:
+        return copy(stream, &inside);
+    case TB_COMMAND_EXPAND:
+        return expand(stream, &inside);
+    case TB_COMMAND_FOLD:
+        return fold(stream, &inside);
+    case TB_COMMAND_LAUNCH:
+        return launch(stream, &inside);
+    case TB_COMMAND_PANEL:
+        return panel(stream, &inside);
+    }
+    return TB_UNSUPPORTED;
 }
 
 const tb_device_operations sim_operations_inside = {
-    .name = "simulated",
-    .in_process = in_process,
-    .open = open_driver,
     .describe = describe,
     .open_device = open_device,
     .clusters = clusters,
     .reaches = reaches,
     .enable_access = enable_access,
-    .locate = sim_locate,
     .memory = memory,
     .allocate = allocate,
     .release = release,
-    .allocate_pinned = allocate_pinned,
-    .release_pinned = release_pinned,
     .create_stream = sim_stream_create,
     .adopt_stream = sim_stream_adopt,
     .destroy_stream = sim_stream_destroy,
@@ -361,12 +401,15 @@ const tb_device_operations sim_operations_inside = {
     .stream_wait = sim_stream_wait,
     .event_wait = sim_event_wait,
     .event_passed = sim_event_passed,
-    .copy = copy,
-    .expand = expand,
-    .fold = fold,
-    .launch = launch,
-    .launch_again = launch_again,
-    .prepare = prepare,
+    .enqueue = enqueue,
+};
+
+const tb_platform_operations sim_platform_inside = {
+    .in_process = in_process,
+    .locate = sim_locate,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
+    .open = open_driver,
 };
 
 void *sim_allocate(tb_memory memory, int device, size_t bytes)

@@ -4,6 +4,7 @@
 #include "include/tileblas.h"
 #include "lib/streaming/exchange.h"
 #include "lib/streaming/stream_pump.h"
+#include "lib/device/platform.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_product.h"
 
@@ -58,12 +59,12 @@ static void who_tries_again_looks_at_no_events_of_before(void *unused)
     tb_event *event;
     start();
     open_sides(&sides);
-    CHECK(tb_device.create_event(0, &event) == TB_OK, "no event");
+    CHECK(tb_create_event(0, &event) == TB_OK, "no event");
     tb_post_columns(&sides.posting, &(tb_post){.columns = 1, .arrived = event});
     CHECK(tb_take_post(&sides.taking), "nothing to take");
     tb_close_side(&sides.taking);
     tb_close_side(&sides.posting);
-    tb_device.destroy_event(event);
+    tb_destroy_event(event);
     CHECK(tb_check_posts(&sides.taking, sides.taking.taken) == TB_OK, "it has failed");
 }
 
@@ -93,8 +94,8 @@ static tb_event *recorded_event(int device)
 {
     tb_stream *stream;
     tb_event *event = NULL;
-    CHECK(tb_device.create_stream(device, &stream) == TB_OK &&
-              tb_device.create_event(device, &event) == TB_OK && tb_device.record(event, stream) == TB_OK,
+    CHECK(tb_create_stream(device, &stream) == TB_OK && tb_create_event(device, &event) == TB_OK &&
+              tb_record(event, stream) == TB_OK,
           "no event");
     return event;
 }
@@ -107,7 +108,7 @@ static void each_post_is_checked(void *unused)
     start();
     tb_event *arrived = recorded_event(0), *failed = recorded_event(1);
     sim_set("FAIL", "wait:1=lost");
-    CHECK(tb_device.event_wait(failed) == TB_DEVICE_LOST, "it has not failed");
+    CHECK(tb_event_wait(failed) == TB_DEVICE_LOST, "it has not failed");
     for (int bad = 0; bad < POSTS; bad++) {
         sides sides;
         open_sides(&sides);
@@ -135,7 +136,7 @@ static void posts_are_checked_again(void *unused)
     tb_take_post(&sides.taking);
     CHECK(tb_check_posts(&sides.taking, 1) == TB_OK, "it has failed");
     sim_set("FAIL", "wait:1=lost");
-    CHECK(tb_device.event_wait(arrived) == TB_DEVICE_LOST, "the device is not lost");
+    CHECK(tb_event_wait(arrived) == TB_DEVICE_LOST, "the device is not lost");
     CHECK(tb_check_posts(&sides.taking, 1) == TB_DEVICE_LOST, "what may have come later is believed");
 }
 
@@ -158,13 +159,11 @@ static void take_columns(bool posted_in_one, bool taken_in_one, size_t pitch)
         there[i] = (double)(SENT + i);
         here[i] = BEFORE;
     }
-    CHECK(tb_device.create_stream(0, &pipeline.compute) == TB_OK &&
-              tb_device.create_stream(1, &sending) == TB_OK &&
-              tb_device.create_event(1, &post.arrived) == TB_OK &&
-              tb_device.record(post.arrived, sending) == TB_OK,
+    CHECK(tb_create_stream(0, &pipeline.compute) == TB_OK && tb_create_stream(1, &sending) == TB_OK &&
+              tb_create_event(1, &post.arrived) == TB_OK && tb_record(post.arrived, sending) == TB_OK,
           "no streams");
-    CHECK(tb_device.allocate(0, ROOM_BYTES, &devices[0]) == TB_OK &&
-              tb_device.allocate(1, ROOM_BYTES, &devices[1]) == TB_OK,
+    CHECK(tb_allocate(0, ROOM_BYTES, &devices[0]) == TB_OK &&
+              tb_allocate(1, ROOM_BYTES, &devices[1]) == TB_OK,
           "no memory");
     sim_copy(devices[0], here, ROOM_BYTES);
     sim_copy(devices[1], there, ROOM_BYTES);
@@ -174,7 +173,7 @@ static void take_columns(bool posted_in_one, bool taken_in_one, size_t pitch)
     run.halves.missing = (tb_matrix){.data = program, .rows = 1, .columns = 2, .ld = 1, .element = TB_FP64};
     run.halves.others = (tb_transfer){
         .from = &run.halves.missing, .target = devices[0], .target_pitch = PITCH, .in_one = taken_in_one};
-    CHECK(tb_take_half(&run) == TB_OK && tb_device.synchronize(pipeline.across) == TB_OK, "not taken");
+    CHECK(tb_take_half(&run) == TB_OK && tb_synchronize(pipeline.across) == TB_OK, "not taken");
     sim_copy(here, devices[0], ROOM_BYTES);
     const bool may_fill = posted_in_one && taken_in_one && pitch == PITCH;
     CHECK(here[0] == there[0] && here[last] == there[next] && here[last + 1] == BEFORE &&
@@ -188,7 +187,7 @@ static void what_lies_between_columns_is_left_alone(void *unused)
 {
     (void)unused;
     start();
-    CHECK(tb_device.enable_access(0, 1) == TB_OK, "no access");
+    CHECK(tb_enable_access(0, 1) == TB_OK, "no access");
     for (int how = 0; how < 8; how++)
         take_columns(how & 1, how & 2, how & 4 ? PITCH : PITCH + COLUMN_BYTES);
 }

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-tb_outcome __real_tb_run_streamed(const tb_product *, const tb_plan *, const tb_host *, double *);
-tb_outcome __wrap_tb_run_streamed(const tb_product *, const tb_plan *, const tb_host *, double *);
+tb_outcome __real_tb_run_streamed(tb_task, const tb_plan *, const tb_host *, double *);
+tb_outcome __wrap_tb_run_streamed(tb_task, const tb_plan *, const tb_host *, double *);
 void __real_tb_open_side(tb_side *side);
 void __wrap_tb_open_side(tb_side *side);
 void __real_tb_close_side(tb_side *side);
@@ -19,11 +19,10 @@ void __wrap_tb_close_side(tb_side *side);
 bool sides_wait;
 static atomic_int here; /* a bit for each side */
 
-tb_outcome __wrap_tb_run_streamed(const tb_product *product, const tb_plan *plan, const tb_host *host,
-                                  double *seconds)
+tb_outcome __wrap_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     atomic_store(&here, 0);
-    return __real_tb_run_streamed(product, plan, host, seconds);
+    return __real_tb_run_streamed(task, plan, host, seconds);
 }
 
 void __wrap_tb_open_side(tb_side *side)

@@ -4,7 +4,7 @@
 #ifndef TB_SIM_H
 #define TB_SIM_H
 
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "words/members.h"
 #include "tests/sim/device_sim.h"
 
@@ -17,8 +17,15 @@
 /* Says what is wrong and aborts: the runtime broke the contract of the device interface. */
 _Noreturn void sim_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The operations themselves; the runtime's tb_device has a door in front of each (sim_door.c). */
+/* The operations themselves; the runtime's tables have a door in front of each (sim_door.c). */
 extern const tb_device_operations sim_operations_inside;
+extern const tb_platform_operations sim_platform_inside;
+
+/* A device's table: one of those that take ordinary memory in copies, or of those that do not. */
+const tb_device_operations *sim_operations_of(int device);
+
+/* Before a device is used: has the tables serve the devices that there are. */
+void sim_assign_tables(void);
 
 /* ---- sim_script.c: settings, and the fate of operations ------------------------------------------------ */
 
@@ -32,6 +39,7 @@ typedef struct sim_settings {
     uint64_t seed;
     double speeds[SIM_MAX_DEVICES];
     bool reach;
+    bool pageable[SIM_MAX_DEVICES];
 } sim_settings;
 
 /* As they stand; the environment has been read. */
@@ -95,27 +103,15 @@ void sim_drop_marker(sim_marker *marker);
 void sim_await_marker(sim_marker *marker);
 bool sim_marker_is_up(sim_marker *marker);
 
-typedef enum sim_work_kind {
-    SIM_WORK_COPY,
-    SIM_WORK_LAUNCH,
-    SIM_WORK_EXPAND,
-    SIM_WORK_FOLD,
-    SIM_WORK_RAISE,
-    SIM_WORK_AWAIT,
-    SIM_WORK_STALL
-} sim_work_kind;
+typedef enum sim_work_kind { SIM_WORK_COMMAND, SIM_WORK_RAISE, SIM_WORK_AWAIT, SIM_WORK_STALL } sim_work_kind;
 
 /* Addresses are the device's own (sim_reach). fault: half the work is done, then the device is lost. The
  * marker's reference goes with the work. */
 typedef struct sim_work {
     sim_work_kind kind;
     bool fault;
-    tb_copy copy;
+    tb_command command;
     int from; /* of a copy: the other device whose memory it reads; SIM_NO_DEVICE: none */
-    tb_product product;
-    tb_expansion expansion;
-    tb_folding folding;
-    bool again; /* A is that of the launch before */
     sim_marker *marker;
     double seconds;
 } sim_work;
@@ -137,12 +133,7 @@ tb_status sim_stream_synchronize(tb_stream *stream);
 sim_queue *sim_stream_queue(const tb_stream *stream);
 
 /* The latest launch in a stream. */
-typedef struct sim_launch {
-    const tb_kernel *kernel;
-    tb_product product;
-    const void *workspace;
-} sim_launch;
-sim_launch *sim_stream_launch(tb_stream *stream);
+tb_launch *sim_stream_launch(tb_stream *stream);
 
 tb_status sim_event_create(int device, tb_event **event);
 void sim_event_destroy(tb_event *event);
@@ -181,5 +172,8 @@ void sim_expand(const tb_expansion *expansion, int64_t columns);
 
 /* Adds a matrix and its transpose to C; to the first columns of it. */
 void sim_fold(const tb_folding *folding, int64_t columns);
+
+/* Factors a block's first columns, unless a pivot is not positive, whose position is returned, from 1. */
+int64_t sim_factor(const tb_factor *block, int64_t columns);
 
 #endif

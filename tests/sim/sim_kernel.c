@@ -280,6 +280,29 @@ void sim_expand(const tb_expansion *expansion, int64_t columns)
         }
 }
 
+int64_t sim_factor(const tb_factor *block, int64_t columns)
+{
+    const bool lower = block->stored == TB_LOWER;
+    double *l = sim_make((size_t)(block->n * block->n + 1) * sizeof *l);
+    int64_t info = 0;
+    for (int64_t j = 0; j < block->n && info == 0; j++)
+        for (int64_t i = j; i < block->n; i++) {
+            double sum = number_at(&block->a, lower ? i : j, lower ? j : i).re;
+            for (int64_t k = 0; k < j; k++)
+                sum = fma(-l[i + k * block->n], l[j + k * block->n], sum);
+            if (i == j && !(sum > 0)) {
+                info = j + 1;
+                break;
+            }
+            l[i + j * block->n] = i == j ? sqrt(sum) : sum / l[j + j * block->n];
+        }
+    for (int64_t j = 0; j < columns && info == 0; j++)
+        for (int64_t i = j; i < block->n; i++)
+            set_part(&block->a, lower ? i : j, lower ? j : i, 0, l[i + j * block->n]);
+    sim_free(l);
+    return info;
+}
+
 void sim_fold(const tb_folding *folding, int64_t columns)
 {
     const tb_operand *c = &folding->c;

@@ -4,6 +4,7 @@
  * writes a device pointer faults as it would on a real machine; the device works on the other.
  */
 #include "tests/sim/sim.h"
+#include "lib/device/platform.h"
 
 #include <pthread.h>
 #include <stdlib.h>

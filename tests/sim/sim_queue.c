@@ -167,7 +167,7 @@ static void tell_watcher(const tb_copy *copy)
  * but that device. */
 static void run_copy(const sim_work *work)
 {
-    const tb_copy *copy = &work->copy;
+    const tb_copy *copy = &work->command.copy;
     const bool fault = work->fault || (work->from != SIM_NO_DEVICE && sim_lost(work->from));
     double bytes_per_second = sim_get_settings()->link;
     if (bytes_per_second > 0 && copy->direction != TB_DEVICE_TO_DEVICE) {
@@ -189,7 +189,7 @@ static void run_copy(const sim_work *work)
 /* Where members are known from a table, that lies on the device, and is there by now. */
 static void run_batch(sim_queue *queue, const sim_work *work)
 {
-    tb_product batch = work->product;
+    tb_product batch = work->command.launch.product;
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         tb_members *members = &batch.batch.members[role];
         const size_t bytes = (size_t)tb_members_of(&batch) * sizeof(void *);
@@ -207,7 +207,7 @@ static void run_batch(sim_queue *queue, const sim_work *work)
 
 static void run_expand(sim_queue *queue, const sim_work *work)
 {
-    const tb_expansion *all = &work->expansion;
+    const tb_expansion *all = &work->command.expansion;
     const int64_t columns = work->fault ? all->target.columns / 2 : all->target.columns,
                   members = tb_count_of(&all->batch);
     tb_members sources = all->batch.members[TB_A];
@@ -227,17 +227,55 @@ static void run_expand(sim_queue *queue, const sim_work *work)
 
 static void run_launch(sim_queue *queue, const sim_work *work)
 {
-    const tb_product *product = &work->product;
+    const tb_product *product = &work->command.launch.product;
     if (tb_is_batch(product)) {
         run_batch(queue, work);
         return;
     }
     const double start = now(), speed = sim_get_settings()->speeds[queue->device];
     const uint64_t a = sim_multiply(product, work->fault ? product->n / 2 : product->n);
-    if (work->again && a != queue->a)
+    if (work->command.launch.same_a && a != queue->a)
         sim_abort("launched again with an A that has changed");
     queue->a = a;
     sim_sleep((now() - start) * (1 / speed - 1));
+}
+
+static void run_fold(const sim_work *work)
+{
+    const tb_folding *folding = &work->command.folding;
+    sim_fold(folding, work->fault ? folding->c.columns / 2 : folding->c.columns);
+}
+
+/* As the kernel does it (kernels/panels/potrf.cuh): a block with a pivot that is not positive stays as it was. */
+static void run_panel(const sim_work *work)
+{
+    const tb_panel *panel = &work->command.panel;
+    const int64_t n = work->fault ? panel->block.n / 2 : panel->block.n;
+    if (*panel->info == 0) {
+        const int64_t info = sim_factor(&panel->block, n);
+        *panel->info = info > 0 ? panel->position + info : 0;
+    }
+}
+
+static void run_command(sim_queue *queue, const sim_work *work)
+{
+    switch (work->command.kind) {
+    case TB_COMMAND_COPY:
+        run_copy(work);
+        break;
+    case TB_COMMAND_EXPAND:
+        run_expand(queue, work);
+        break;
+    case TB_COMMAND_FOLD:
+        run_fold(work);
+        break;
+    case TB_COMMAND_LAUNCH:
+        run_launch(queue, work);
+        break;
+    case TB_COMMAND_PANEL:
+        run_panel(work);
+        break;
+    }
 }
 
 static void run_work(sim_queue *queue, const sim_work *work)
@@ -245,21 +283,9 @@ static void run_work(sim_queue *queue, const sim_work *work)
     random_delay(queue);
     bool lost = sim_lost(queue->device);
     switch (work->kind) {
-    case SIM_WORK_COPY:
+    case SIM_WORK_COMMAND:
         if (!lost)
-            run_copy(work);
-        break;
-    case SIM_WORK_LAUNCH:
-        if (!lost)
-            run_launch(queue, work);
-        break;
-    case SIM_WORK_EXPAND:
-        if (!lost)
-            run_expand(queue, work);
-        break;
-    case SIM_WORK_FOLD:
-        if (!lost)
-            sim_fold(&work->folding, work->fault ? work->folding.c.columns / 2 : work->folding.c.columns);
+            run_command(queue, work);
         break;
     case SIM_WORK_RAISE:
         raise_marker(work->marker);

@@ -45,6 +45,7 @@ static sim_settings settings = {
     .seed = 1,
     .speeds = {1, 1, 1, 1, 1, 1, 1, 1},
     .reach = true,
+    .pageable = {true, true, true, true, true, true, true, true},
 };
 static script_line script[MAX_SCRIPT_LINES];
 static int script_length;
@@ -109,6 +110,17 @@ static void read_speeds(const char *value)
     }
 }
 
+/* The last one holds for all devices that follow. */
+static void read_pageable(const char *value)
+{
+    for (int device = 0; device < SIM_MAX_DEVICES; device++) {
+        if ((value[0] != '0' && value[0] != '1') || (value[1] != ',' && value[1] != '\0'))
+            sim_abort("cannot read what is pageable from \"%s\"", value);
+        settings.pageable[device] = value[0] == '1';
+        value += value[1] == ',' ? 2 : 0;
+    }
+}
+
 static void apply(const char *name, const char *value)
 {
     char *end = (char *)"";
@@ -116,6 +128,8 @@ static void apply(const char *name, const char *value)
         read_script(value);
     else if (strcmp(name, "SPEEDS") == 0)
         read_speeds(value);
+    else if (strcmp(name, "PAGEABLE") == 0)
+        read_pageable(value);
     else if (strcmp(name, "DEVICES") == 0)
         settings.devices = (int)strtol(value, &end, 0);
     else if (strcmp(name, "HOST") == 0)
@@ -144,9 +158,9 @@ static void apply(const char *name, const char *value)
 
 static void read_environment(void)
 {
-    static const char *const names[] = {"DEVICES", "HOST",   "ARCHITECTURE", "MULTIPROCESSORS",
-                                        "MEMORY",  "LINK",   "START",        "DELAY",
-                                        "SEED",    "SPEEDS", "REACH",        "FAIL"};
+    static const char *const names[] = {
+        "DEVICES", "HOST", "ARCHITECTURE", "MULTIPROCESSORS", "MEMORY",   "LINK", "START",
+        "DELAY",   "SEED", "SPEEDS",       "REACH",           "PAGEABLE", "FAIL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];
         snprintf(variable, sizeof variable, "TILEBLAS_SIM_%s", names[i]);

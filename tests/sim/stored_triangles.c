@@ -1,7 +1,7 @@
 /* A structured operand's way to the device (tb_bring_stored): all that is stored of it comes there, and nothing else is read, be
  * its columns shorter than a slot or longer. Slots are as small as the test likes; those of products begin at 128 KiB.
  */
-#include "lib/device/device.h"
+#include "lib/device/platform.h"
 #include "lib/streaming/stream_expand.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
@@ -69,9 +69,9 @@ static void free_run(tb_stream_run *run)
     for (int i = 0; i < TB_SLOTS; i++) {
         tb_give_buffer(&pipeline->in[i].pinned);
         if (pipeline->in[i].done)
-            tb_device.destroy_event(pipeline->in[i].done);
+            tb_destroy_event(pipeline->in[i].done);
     }
-    tb_device.destroy_stream(pipeline->load);
+    tb_destroy_stream(pipeline->load);
     free(pipeline);
 }
 
@@ -86,8 +86,8 @@ static void bring(const triangle *t)
     tb_stream_run run = {.product = &product, .given = &product, .plan = &plan};
     run.pipeline = calloc(1, sizeof *run.pipeline);
     run.pipeline->slot_bytes = (size_t)t->slot * tb_bytes_of(element);
-    CHECK(tb_device.create_stream(0, &run.pipeline->load) == TB_OK, "no stream");
-    CHECK(tb_bring_stored(&run, TB_A) == TB_OK && tb_device.synchronize(run.pipeline->load) == TB_OK,
+    CHECK(tb_create_stream(0, &run.pipeline->load) == TB_OK, "no stream");
+    CHECK(tb_bring_stored(&run, TB_A) == TB_OK && tb_synchronize(run.pipeline->load) == TB_OK,
           "the triangle was not brought");
     CHECK(tb_pitch(&run.stored[TB_A].matrix) % 16 == 0, "columns are %zu bytes apart",
           tb_pitch(&run.stored[TB_A].matrix));

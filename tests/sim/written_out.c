@@ -4,6 +4,7 @@
 #include "lib/call/launched.h"
 #include "lib/device/copies.h"
 #include "lib/reports/counters.h"
+#include "lib/device/platform.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 #include "tests/sim/started.h"
@@ -31,19 +32,21 @@ static void write_out(tb_stream *stream, float *memory, int64_t m, int64_t n)
     const tb_plan plan = {.kernel = tb_find_kernel("padded"), .pads = {[TB_A] = true, [TB_B] = true}};
     const tb_product product =
         tb_gemm(TB_SGEMM, false, true, m, n, K, 1, memory, m + 1, memory + 1, n, 0, memory, m + 1);
-    const tb_room room = tb_room_for_chunks(stream, &product, &plan, K);
+    const tb_room room = tb_room_for_chunks(&product, &plan, K);
     tb_buffer buffers[TB_B + 1] = {{0}};
     for (tb_role role = TB_A; role <= TB_B; role++)
         if (room.written_out[role] > 0)
             CHECK(tb_take_buffer(0, room.written_out[role], &buffers[role]) == TB_OK, "there is no memory");
-    const tb_launched launched = tb_launched_for(&product, &plan, 0, buffers);
+    tb_launched launched;
+    tb_prepare_launch(&product, &plan, 0, buffers, &launched);
+    const tb_product *written = tb_launched_product(&launched);
     tb_take_link_bytes();
-    CHECK(tb_write_out(stream, &product, &launched) == TB_OK && tb_device.synchronize(stream) == TB_OK,
+    CHECK(tb_write_out(stream, &product, &launched) == TB_OK && tb_synchronize(stream) == TB_OK,
           "the operands were not copied");
     CHECK(tb_take_link_bytes() == 0, "the link has a part in copies within the device");
     for (tb_role role = TB_A; role <= TB_B; role++) {
-        const tb_operand *source = &product.operands[role], *copy = &launched.product.operands[role];
-        CHECK(tb_kernel_takes(plan.kernel, &launched.product, role) &&
+        const tb_operand *source = &product.operands[role], *copy = &written->operands[role];
+        CHECK(tb_kernel_takes(plan.kernel, written, role) &&
                   launched.is_written_out[role] == !tb_kernel_takes(plan.kernel, &product, role),
               "%lld rows: columns %lld apart at %p", (long long)source->rows, (long long)copy->ld,
               copy->data);
@@ -58,7 +61,7 @@ static void the_link_has_what_comes_to_the_device(tb_stream *stream, float *ther
     const tb_matrix source = {.data = here, .rows = 7, .columns = K, .ld = 9, .element = TB_FP32};
     tb_take_link_bytes();
     CHECK(tb_copy_operand(stream, TB_HOST_TO_DEVICE, &source, there, 8) == TB_OK &&
-              tb_device.synchronize(stream) == TB_OK,
+              tb_synchronize(stream) == TB_OK,
           "the operand was not copied");
     CHECK(tb_take_link_bytes() == 7 * K * sizeof(float), "other bytes over the link");
 }
@@ -68,7 +71,7 @@ int main(void)
     static float numbers[FLOATS];
     tb_stream *stream;
     start_device();
-    if (!CHECK(tb_device.create_stream(0, &stream) == TB_OK, "no stream"))
+    if (!CHECK(tb_create_stream(0, &stream) == TB_OK, "no stream"))
         return check_result();
     for (int i = 0; i < FLOATS; i++)
         numbers[i] = (float)i;
@@ -77,7 +80,7 @@ int main(void)
     for (int64_t m = 1; m <= ROWS_MOST; m++)
         write_out(stream, there, m, ROWS_MOST + 1 - m);
     the_link_has_what_comes_to_the_device(stream, there);
-    tb_device.destroy_stream(stream);
+    tb_destroy_stream(stream);
     sim_release(there);
     return check_result();
 }

@@ -42,7 +42,7 @@ static const form cblas_transposes[] = {{N, false}, {T, true}, {C, true}},
 static bool is_callers(const tb_product *p, const tb_arguments *g, const row *row, const form *triangle,
                        bool transpose_a, bool transpose_b, int64_t i, int64_t j)
 {
-    const bool row_major = row->layout == R, has_triangle = class_of_routine() != TB_CLASS_GEMM;
+    const bool row_major = row->layout == R, has_triangle = tb_class_of(routine)->updates;
     const bool exchanged = row_major;
     const int64_t row_of = exchanged ? j : i, column_of = exchanged ? i : j;
     if (distance(&p->c, i, j) != distance_given(row_major, false, row_of, column_of, g->ldc))
@@ -101,15 +101,16 @@ static void check_form(row row, form triangle, form a, form b)
     const int number = read_call(&row, &given, &p);
     if (!CHECK(number == 0, "%s: a regular call, %d", tb_routine_rows[routine].name, number))
         return;
-    const bool is_gemm = class_of_routine() == TB_CLASS_GEMM;
-    const int64_t m = is_gemm ? row.m : row.n;
+    const tb_class_row *class = tb_class_of(routine);
+    const int64_t m = class->updates ? row.n : row.m;
     CHECK(p.routine == routine && tb_element_of(&p) == tb_routine_rows[routine].element, "routine");
     CHECK(p.m == (row.layout == R ? row.n : m) && p.n == (row.layout == R ? m : row.n) && p.k == row.k,
           "sizes");
-    const bool turns_alpha = row.layout == R && class_of_routine() == TB_CLASS_HER2K;
+    const bool turns_alpha = row.layout == R && class->has_two_terms && class->is_hermitian;
     const tb_scalar alpha = {given.alpha.re, turns_alpha ? -given.alpha.im : given.alpha.im};
     CHECK(p.c.data == given.c && is_same(p.alpha, alpha) && is_same(p.beta, given.beta), "C and scalars");
-    CHECK((p.mask == TB_FULL) == is_gemm && p.diagonal == 0 && (p.terms == 2) == is_two_term(), "mask");
+    CHECK((p.mask == TB_FULL) == !class->updates && p.diagonal == 0 && (p.terms == 2) == is_two_term(),
+          "mask");
     CHECK(conjugates_as_asked(&p, &row), "%s, layout %d, transposes %d %d: conjugated otherwise",
           tb_routine_rows[routine].name, row.layout, a.value, b.value);
     CHECK(has_one_operand() == tb_has_one_operand(&p), "one operand");
@@ -150,7 +151,7 @@ static void check_symm_form(row row, form triangle, form side)
         return;
     const bool exchanged = row.layout == R, left = side.set != exchanged, lower = triangle.set != exchanged;
     const tb_operand *a = left ? &p.a : &p.b, *b = left ? &p.b : &p.a;
-    const tb_structure structure = class_of_routine() == TB_CLASS_HEMM ? TB_HERMITIAN : TB_SYMMETRIC;
+    const tb_structure structure = tb_class_of(routine)->is_hermitian ? TB_HERMITIAN : TB_SYMMETRIC;
     const bool sizes = p.m == (exchanged ? row.n : row.m) && p.n == (exchanged ? row.m : row.n) &&
                        p.k == (left ? p.m : p.n) && a->rows == p.k && a->columns == p.k && b->rows == p.m &&
                        b->columns == p.n && p.c.rows == p.m && p.c.columns == p.n;
@@ -197,10 +198,9 @@ static void check_triangular_form(row row, form triangle, form side, form a, for
                          x->diagonal == 0 && x->transposed == a.set && x->unit_diagonal == diagonal.set &&
                          x->conjugated == (is_complex && strchr("Cc\161", a.value) != NULL) &&
                          none->structure == TB_GENERAL && p.mask == TB_FULL;
-    const tb_in_place in_place = class_of_routine() == TB_CLASS_TRSM ? TB_SOLVES : TB_MULTIPLIES;
     CHECK(p.routine == routine && tb_element_of(&p) == tb_routine_rows[routine].element &&
-              p.in_place == in_place && sizes && places && reading && is_same(p.alpha, given.alpha) &&
-              tb_is_one(p.beta),
+              p.in_place == tb_class_of(routine)->in_place && sizes && places && reading &&
+              is_same(p.alpha, given.alpha) && tb_is_one(p.beta),
           "%s, layout %d, triangle %d, side %d, transpose %d, diagonal %d: sizes %d, places %d, reading %d",
           tb_routine_rows[routine].name, row.layout, triangle.value, side.value, a.value, diagonal.value,
           sizes, places, reading);
@@ -239,7 +239,7 @@ static void regular_calls_become_the_same_product(void)
 
 int main(void)
 {
-    for (routine = 0; routine < TB_ROUTINES; routine++)
+    for (routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
         if (!tb_class_rows[class_of_routine()].is_batch)
             regular_calls_become_the_same_product();
     return check_result();

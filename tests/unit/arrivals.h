@@ -1,4 +1,4 @@
-/* What arrives in the runtime by Fortran's names: for tests of what calls these, which are linked with --wrap=tb_multiply.
+/* What arrives in the runtime by Fortran's names: for tests of what calls these, which are linked with --wrap=tb_perform.
  *
  * Header only, as tests/check.h is.
  */
@@ -6,7 +6,7 @@
 #define TB_ARRIVALS_H
 
 #include "bench/routine.h"
-#include "lib/call/multiply.h"
+#include "lib/call/line.h"
 
 #define TB_ROUTINE(NAME, name, CLASS, element) void name##_(void);
 #include "words/routines.def"
@@ -22,11 +22,11 @@ static tb_product arrived;
 static int arrivals;
 
 /* In the place of the runtime. */
-void __wrap_tb_multiply(const tb_product *product, const tb_host *host);
-void __wrap_tb_multiply(const tb_product *product, const tb_host *host)
+void __wrap_tb_perform(tb_task task, const tb_host *host);
+void __wrap_tb_perform(tb_task task, const tb_host *host)
 {
     (void)host;
-    arrived = *product;
+    arrived = *task.product;
     arrivals++;
 }
 

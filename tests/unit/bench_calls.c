@@ -29,7 +29,7 @@ static void check_flop(const char *name, double expected)
 
 int main(void)
 {
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
         const bench_routine *row = bench_find_any_routine(tb_routine_rows[routine].name);
         CHECK((row == NULL) == tb_class_of(routine)->is_batch, "%s", tb_routine_rows[routine].name);
         for (int way = 0; row && way < 4; way++)

@@ -10,15 +10,14 @@
 
 enum { THREADS = 4, OF_THREAD = 200, KINDS = 200000, LARGEST_FILE = 16 << 20 };
 
+/* Of a product. */
 static tb_called make_kind(int64_t m, int64_t n, int64_t k)
 {
     return (tb_called){.routine = TB_DGEMM,
                        .spelling = "scipy_cblas_dgemm64_",
                        .letters = "NT",
                        .places = "hpd",
-                       .m = m,
-                       .n = n,
-                       .k = k,
+                       .extents = {3, {m, n, k}, "mnk"},
                        .host_calls = 1,
                        .host_seconds = 0.5};
 }
@@ -62,7 +61,7 @@ static void check_one_kind(void)
           sums.device_seconds);
     for (size_t place = 0; place < TB_CALLED_PLACES; place++)
         if (tb_read_called(place, &read))
-            CHECK(read.m == 100 && read.n == 200 && strcmp(read.letters, "NT") == 0 &&
+            CHECK(read.extents.of[0] == 100 && read.extents.of[1] == 200 && strcmp(read.letters, "NT") == 0 &&
                       strcmp(read.places, "hpd") == 0 && strcmp(read.spelling, host.spelling) == 0,
                   "what is read is another kind");
 }
@@ -76,9 +75,8 @@ static void check_kinds_apart(void)
     for (int i = 0; i <= OTHERS; i++)
         kinds[i] = make_kind(501, 502, 503);
     kinds[1].routine = TB_SGEMM;
-    kinds[2].m++;
-    kinds[3].n++;
-    kinds[4].k++;
+    for (int extent = 0; extent < 3; extent++)
+        kinds[2 + extent].extents.of[extent]++;
     kinds[5].beta_is_zero = true;
     strcpy(kinds[6].letters, "TN");
     strcpy(kinds[7].places, "hhd");
@@ -155,13 +153,14 @@ static void check_rounding(void)
     tb_add_called(&added);
     for (size_t place = 0; place < TB_CALLED_PLACES; place++)
         if (tb_read_called(place, &called)) {
-            const int64_t off =
-                difference(called.m, added.m) + difference(called.n, added.n) + difference(called.k, added.k);
+            int64_t off = 0;
+            for (int i = 0; i < 3; i++)
+                off += difference(called.extents.of[i], added.extents.of[i]);
             nearest = off < best ? called : nearest;
             best = off < best ? off : best;
         }
-    CHECK(nearest.m > 0 && 2 * difference(nearest.m, added.m) <= added.m, "7001 became %lld",
-          (long long)nearest.m);
+    const int64_t m = nearest.extents.of[0];
+    CHECK(m > 0 && 2 * difference(m, 7001) <= 7001, "7001 became %lld", (long long)m);
 }
 
 int main(void)

@@ -114,8 +114,10 @@ static void structured_rows_serve_what_no_other_does(void)
     const tb_product general =
                          tb_gemm(TB_ZGEMM, false, false, N, N, N, 1, memory, N, memory, N, 0, memory, N),
                      update = tb_rank_k(TB_ZHERK, TB_LOWER, false, N, N, 1, memory, N, 0, memory, N);
-    const tb_kernel *of_general = tb_frugal_kernel(&general, &h200s[0], TB_ACCURACY_FP32),
-                    *of_update = tb_frugal_kernel(&update, &h200s[0], TB_ACCURACY_FP32);
+    const row row = row_on_device(N, N, N);
+    const tb_facts facts = facts_of(&row);
+    const tb_kernel *of_general = tb_decide_again(&general, &facts, TB_NO_MEMORY).kernel,
+                    *of_update = tb_decide_again(&update, &facts, TB_NO_MEMORY).kernel;
     CHECK(of_general && of_general->reads == TB_READS_COMPLEX, "of ZGEMM: %s",
           of_general ? of_general->name : "none");
     CHECK(of_update && of_update->reads == TB_READS_STRUCTURED, "of ZHERK: %s",

@@ -51,7 +51,9 @@ static void a_row_is_complete(const tb_kernel *kernel)
     CHECK(kernel->alignment == 1 || kernel->alignment == 2 || kernel->alignment == 4, "%s: alignment",
           kernel->name);
     CHECK(!kernel->pads || kernel->alignment > 1, "%s: pads what needs no padding", kernel->name);
-    CHECK(kernel->k_limit >= 0 && kernel->launch != NULL, "%s: limit and launch function", kernel->name);
+    CHECK(kernel->k_limit >= 0, "%s: limit", kernel->name);
+    CHECK((kernel->launch == NULL) == (kernel->sequence != TB_NO_SEQUENCE), "%s: launch function",
+          kernel->name);
 }
 
 static void a_row_has_an_entry_for_each_transposition(const tb_kernel *kernel)

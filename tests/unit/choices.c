@@ -1,26 +1,35 @@
-/* A choice of a kernel that is remembered (lib/learning/choices.h) is the one that would be made. */
+/* A choice of a kernel that is remembered (lib/learning/choices.h) is the one that would be made. Deciding is pure: what was chosen anew
+ * is told, and nothing is kept. */
 #include "dispatch/plan.h"
-#include "lib/learning/choices.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
 
-static int asked_anew;
+#include <string.h>
 
-static void keep_and_count(uint64_t question, const tb_kernel *chosen)
-{
-    asked_anew++;
-    tb_choices.keep(question, chosen);
-}
+static tb_choices choices;
 
-/* As a call decides; whether all answers were remembered. */
+/* As a call decides; whether all answers were remembered. Deciding touches nothing but its answer, which is the same a second time. */
 static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
 {
-    const tb_choice_memory counting = {.recall = tb_choices.recall, .keep = keep_and_count};
-    facts->memory = &counting;
-    asked_anew = 0;
+    static tb_choices before;
+    tb_new_choices chosen = {.count = 0}, again = {.count = 0};
+    memcpy(&before, &choices, sizeof before);
+    facts->choices = &choices;
+    facts->chosen = &again;
+    const tb_facts told = *facts;
+    const tb_kernel *kernel = tb_decide(product, facts).kernel;
+    CHECK(memcmp(&told, facts, sizeof told) == 0, "facts have changed");
+    facts->chosen = &chosen;
     *plan = tb_decide(product, facts);
-    facts->memory = NULL;
-    return asked_anew == 0;
+    CHECK(memcmp(&before, &choices, sizeof before) == 0, "what is remembered has changed");
+    CHECK(plan->kernel == kernel && chosen.count == again.count &&
+              memcmp(chosen.entries, again.entries, (size_t)chosen.count * sizeof *chosen.entries) == 0,
+          "another answer to the same question");
+    for (int i = 0; i < chosen.count; i++)
+        choices.entries[tb_place_of_choice(chosen.entries[i])] = chosen.entries[i];
+    facts->choices = NULL;
+    facts->chosen = NULL;
+    return chosen.count == 0;
 }
 
 /* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty

@@ -209,7 +209,7 @@ static void check_call(const bench_routine *routine, bool transpose_a, bool tran
 int main(void)
 {
     cublasXtHandle_t handle;
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
         const bench_routine *row = bench_find_any_routine(tb_routine_rows[routine].name);
         if (!row || strstr(row->name, "gemmtr")) /* GEMMT's other name */
             continue;

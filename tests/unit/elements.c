@@ -58,16 +58,18 @@ static void devices_do_their_share_of_doubles(void)
 
 static void kernels_serve_their_own_element(void)
 {
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
         const tb_product product = product_of_routine(routine, LARGE, LARGE, LARGE);
         const tb_element element = tb_element_of(&product), real = tb_real_of(element); /* once lowered */
         for (size_t i = 0; i < tb_catalog_size; i++)
             CHECK(tb_catalog[i].element == element ||
                       !tb_kernel_serves(&tb_catalog[i], &product, &h200s[0], true),
                   "%s serves %s", tb_catalog[i].name, tb_routine_rows[routine].name);
-        const tb_kernel *frugal = tb_frugal_kernel(&product, &h200s[0], TB_ACCURACY_IEEE);
-        CHECK(frugal && frugal->element == element, "the frugal one for %s", tb_routine_rows[routine].name);
         tb_facts facts = facts_in(TB_MEMORY_DEVICE);
+        const tb_plan frugal = tb_decide_again(&product, &facts, TB_NO_MEMORY);
+        CHECK(frugal.route == TB_ROUTE_RESIDENT && frugal.kernel->element == element &&
+                  frugal.schedule.workspace == 0,
+              "the frugal one for %s", tb_routine_rows[routine].name);
         for (int forced = 0; forced < 2; forced++) {
             facts.kernel_forced = forced;
             facts.forced_kernel = tb_find_kernel(real == TB_FP64 ? "tiled" : "dgemm_naive");
@@ -90,7 +92,7 @@ static void devices_share_by_the_elements_speed(void)
     facts.machine.chip_count = facts.machine.devices_wanted = 2;
     facts.route_forced = true;
     facts.forced_route = TB_ROUTE_STREAMED;
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
         const tb_product product = product_of_routine(routine, LARGE, LARGE, LARGE);
         const tb_plan plan = tb_decide(&product, &facts);
         const double share = tb_real_of(tb_element_of(&product)) == TB_FP64 ? 1.0 / 33 : 1.0 / 2;

@@ -3,10 +3,12 @@
  * its steps takes more unless other blocks cover it. A batch whose tiles keep coming goes to a row of which two blocks share a
  * multiprocessor, so that one multiplies while the other begins or ends.
  */
+#include "dispatch/schedule.h"
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
 #include "kernels/simt/launch_simt.h"
 #include "kernels/simt/schedule_simt.h"
+#include "sequences/sequence.h"
 #include "tests/check.h"
 #include "words/members.h"
 
@@ -49,7 +51,7 @@ static void look_at(const tb_kernel *kernel, const tb_product *product, tb_targe
     static char workspace[1]; /* which nothing is written to */
     const tb_launcher launcher = {
         .target = target, .load = note_load, .launch = note_launch, .launch_clusters = note_clusters};
-    const tb_schedule schedule = tb_prepare(kernel, product, target);
+    const tb_schedule schedule = tb_make_schedule(kernel, product, target);
     current = kernel->name;
     CHECK(schedule.clocks >= 0 && schedule.clocks_of_a >= 0 && schedule.clocks_of_a <= schedule.clocks &&
               schedule.clocks_at_risk >= 0 && isfinite(schedule.clocks_at_risk) &&
@@ -58,7 +60,7 @@ static void look_at(const tb_kernel *kernel, const tb_product *product, tb_targe
           kernel->name, target.architecture, target.multiprocessors, target.memory_bytes_a_clock,
           (long long)product->m, (long long)product->n, (long long)product->k, schedule.clocks,
           schedule.clocks_of_a, schedule.clocks_at_risk);
-    (void)kernel->launch(&launcher, kernel, product, &schedule, workspace);
+    (void)tb_launch_row(&launcher, kernel, product, &schedule, workspace);
 }
 
 static tb_product product_of(const tb_kernel *kernel, int number, bool embedded)

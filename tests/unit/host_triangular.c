@@ -3,7 +3,7 @@
  * NaN.
  */
 #include "compat/host_blas.h"
-#include "lib/call/multiply.h"
+#include "lib/call/line.h"
 #include "tests/in_place.h"
 
 enum { PRODUCTS = 4000, LONGEST = 40, GAP = 3 };
@@ -17,10 +17,10 @@ typedef struct counting_host {
     int computed;
 } counting_host;
 
-static bool multiply_and_count(const tb_host *host, const tb_product *product)
+static bool multiply_and_count(const tb_host *host, tb_task task)
 {
     counting_host *counting = (counting_host *)host;
-    const bool computes = counting->blas->base.multiply(&counting->blas->base, product);
+    const bool computes = counting->blas->base.call(&counting->blas->base, task);
     counting->computed += computes;
     return computes;
 }
@@ -31,7 +31,7 @@ static counting_host find_blas(tb_routine routine, bool fortran)
     tb_spelling spelling = 0;
     while (tb_spelling_rows[spelling].routine != routine || tb_spelling_rows[spelling].is_cblas == fortran)
         spelling++;
-    return (counting_host){{.multiply = multiply_and_count}, tb_find_host_blas(spelling, find_blas), 0};
+    return (counting_host){{.call = multiply_and_count}, tb_find_host_blas(spelling, find_blas), 0};
 }
 
 static bool drawn(check_random *random)
@@ -132,7 +132,7 @@ static void an_alpha_of_zero_stores_zeros(check_random *random)
         p.alpha = (tb_scalar){0, 0};
         for (int64_t j = 0; j < p.n; j++)
             memset(tb_at(&p.c.matrix, 0, j), 0xff, tb_column_bytes(&p.c.matrix));
-        tb_multiply(&p, &nobody);
+        tb_perform(tb_task_of_product(&p), &nobody);
         int64_t others = 0;
         for (int64_t j = 0; j < p.n; j++)
             for (int64_t row = 0; row < p.m; row++)
@@ -162,7 +162,7 @@ static void a_real_beta_keeps_parts_apart(void)
     const double a[] = {1, 0, 2, 0};
     double c[] = {3, NAN, INFINITY, 5, 7, 7, 4, NAN};
     const tb_product product = tb_rank_k(TB_ZHERK, TB_LOWER, false, 2, 1, 1, a, 2, 2, c, 2);
-    tb_multiply(&product, &nobody);
+    tb_perform(tb_task_of_product(&product), &nobody);
     const double expected[] = {7, 0, INFINITY, 10, 7, 7, 12, 0};
     for (int i = 0; i < 8; i++)
         CHECK(c[i] == expected[i], "number %d of C is %g, not %g", i, c[i], expected[i]);

@@ -326,19 +326,18 @@ static const row triangular_rows[] = {
     {"the first of the leading dimensions", F, 'U', 'N', 'L', 3, 4, 'U', 0, ABSENT, 0, 9},
 };
 
-#define ROWS(rows)                                                                                           \
-    {                                                                                                        \
-        rows, sizeof rows / sizeof *rows                                                                     \
-    }
+/* Those of batches are in conformance/batch_irregular.c. */
+static const row gemm_batch_rows[1], gemm_batch_strided_rows[1];
+
 static const struct {
     const row *rows;
     size_t count;
 } of_class[] = {
-    [TB_CLASS_GEMM] = ROWS(gemm_rows),         [TB_CLASS_RANK_K] = ROWS(rank_k_rows),
-    [TB_CLASS_TRIANGLE] = ROWS(triangle_rows), [TB_CLASS_SYMM] = ROWS(symm_rows),
-    [TB_CLASS_HEMM] = ROWS(symm_rows),         [TB_CLASS_HERK] = ROWS(rank_k_rows),
-    [TB_CLASS_RANK_2K] = ROWS(rank_2k_rows),   [TB_CLASS_HER2K] = ROWS(rank_2k_rows),
-    [TB_CLASS_TRMM] = ROWS(triangular_rows),   [TB_CLASS_TRSM] = ROWS(triangular_rows),
+#define TB_LAPACK_CLASS(...)
+#define TB_CLASS(NAME, pattern, scalars, ...)                                                                \
+    [TB_CLASS_##NAME] = {pattern##_rows, sizeof pattern##_rows / sizeof *pattern##_rows},
+#include "words/classes.def"
+#undef TB_CLASS
 };
 
 /* The number that Netlib reports. */
@@ -364,7 +363,7 @@ static void numbers_are_netlibs(void)
 
 int main(void)
 {
-    for (routine = 0; routine < TB_ROUTINES; routine++)
+    for (routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
         if (!tb_class_rows[class_of_routine()].is_batch)
             numbers_are_netlibs();
     return check_result();

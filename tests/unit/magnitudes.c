@@ -56,7 +56,7 @@ static void check_kept(const tb_product *product, bool alike, const char *what)
 static void what_is_made_of_a_product_keeps_it(void)
 {
     const tb_range some = {2, 4};
-    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+    for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
         for (int alike = 0; alike < 2; alike++) {
             const tb_product all = known(product_of_routine(routine, 16, 16, 16), alike);
             const tb_region region = {.row = 2, .column = 2, .rows = 4, .columns = 4};
@@ -100,7 +100,7 @@ static void a_call_leaves_the_host_for_integers_that_suit(void)
 {
     static const int architectures[] = {75, 86, 89, 120};
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
-        for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
             const tb_chip chip = chip_of(architectures[i]);
             const tb_product product = product_of_routine(routine, LARGE, LARGE, LARGE),
                              alike = known(product, true);
@@ -170,7 +170,7 @@ static void the_kernel_is_the_same_either_way(void)
     static const tb_memory memories[] = {D, H};
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         for (int n = 512; n <= LARGE; n *= 2)
-            for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+            for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
                 for (int j = 0; j < 2; j++) {
                     const tb_chip chip = chip_of(architectures[i]);
                     const tb_product product = product_of_routine(routine, n, n, n),
@@ -192,7 +192,7 @@ static void nothing_else_changes(void)
     static const int architectures[] = {80, 90};
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         for (int n = 256; n <= LARGE; n *= 2)
-            for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+            for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++) {
                 const tb_chip chip = chip_of(architectures[i]);
                 const tb_product product = product_of_routine(routine, n, n, n), alike = known(product, true);
                 const tb_plan one = decide(&product, &chip, H), other = decide(&alike, &chip, H);

@@ -57,7 +57,7 @@ static void call_so_often(const tb_product *product, course *course, int times)
     for (int call = 0; call < times; call++) {
         tb_facts facts = facts_of(product);
         tb_plan plan;
-        const bool is_undecided = tb_stays_again(product, &facts, &plan);
+        const bool is_undecided = tb_stays_again(tb_task_of_product(product), &facts, &plan);
         if (!is_undecided)
             plan = tb_decide(product, &facts);
         const bool at_home = plan.route == TB_ROUTE_HOST;
@@ -427,8 +427,8 @@ int main(void)
     call_so_often(&product, &staying, 640);
     CHECK(staying.undecided > 520 && staying.undecided <= 560, "%d of 640 undecided", staying.undecided);
     const tb_facts located = facts_of(&product);
-    CHECK(plan.host_seconds > 0 && tb_stays_again(&product, &located, &plan) && plan.host_seconds > 0 &&
-              plan.device_seconds > plan.host_seconds,
+    CHECK(plan.host_seconds > 0 && tb_stays_again(tb_task_of_product(&product), &located, &plan) &&
+              plan.host_seconds > 0 && plan.device_seconds > plan.host_seconds,
           "forecasts are %g and %g", plan.host_seconds, plan.device_seconds);
     staying.host *= 100;
     call_so_often(&product, &staying, 640);
@@ -438,7 +438,7 @@ int main(void)
     for (int i = 0; i < 400; i++) {
         product = product_of(0.1, &plan);
         const tb_facts facts = facts_of(&product);
-        CHECK(!tb_stays_again(&product, &facts, &plan), "product %d stays", i);
+        CHECK(!tb_stays_again(tb_task_of_product(&product), &facts, &plan), "product %d stays", i);
         course another = {.host = plan.host_seconds, .streamed = plan.device_seconds};
         call_so_often(&product, &another, 18);
     }
@@ -468,7 +468,7 @@ int main(void)
     call_so_often(&product, &both_ways, CALLS);
     const tb_facts own = facts_of(&product);
     tb_facts gathered = own;
-    tb_gather_facts(&product, &gathered);
+    tb_gather_facts(tb_task_of_product(&product), &gathered);
     CHECK(own.repeated.streamed_known && gathered.machine.host_ratio == own.machine.host_ratio,
           "%g times its forecast, and %g in the facts", own.machine.host_ratio, gathered.machine.host_ratio);
 

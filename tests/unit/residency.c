@@ -2,6 +2,7 @@
  * variables and the stack of the calling thread, and nothing else, whatever the stack a thread runs on.
  */
 #include "lib/call/residency.h"
+#include "lib/device/platform.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 
@@ -73,7 +74,7 @@ int main(void)
     heap = sbrk(BYTES); /* as malloc does, unless a sanitizer has its own */
     mapped = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     device = sim_allocate(TB_MEMORY_DEVICE, 0, BYTES);
-    CHECK(tb_device.in_process(), "the simulated device has handed out nothing");
+    CHECK(tb_platform.in_process(), "the simulated device has handed out nothing");
     CHECK(may_be(heap), "the heap is known before it was learned");
     tb_learn_host_memory();
 

@@ -302,7 +302,7 @@ int main(void)
 {
     check_random random = {check_seed()};
     for (int i = 0; i < PRODUCTS; i++)
-        for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
+        for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
             if (tb_real_of(tb_routine_rows[routine].element) == TB_FP64 &&
                 tb_class_of(routine)->in_place == TB_OUT_OF_PLACE)
                 nothing_else_is_read(routine, &random);

@@ -3,7 +3,7 @@
  * call is to start it.
  */
 #include "include/tileblas.h"
-#include "lib/call/multiply.h"
+#include "lib/call/line.h"
 #include "lib/machine/machine.h"
 #include "tests/check.h"
 #include "tests/sim/children.h"
@@ -32,9 +32,9 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
     return 0;
 }
 
-static bool take_time(const tb_host *host, const tb_product *product)
+static bool take_time(const tb_host *host, tb_task task)
 {
-    (void)host, (void)product;
+    (void)host, (void)task;
     now = now + call_seconds;
     return true;
 }
@@ -90,14 +90,14 @@ static tb_product product_of_program(const program *program)
 static void run(void *argument)
 {
     const program *program = argument;
-    const tb_host host = {.multiply = take_time};
+    const tb_host host = {.call = take_time};
     const tb_product product = product_of_program(program);
     int starts_at = 0;
     if (program->option)
         tileblas_set_option(program->option, program->value);
     for (int call = 1; call <= CALLS && starts_at == 0; call++) {
         call_seconds = call == 1 ? program->first : program->later;
-        tb_multiply(&product, &host);
+        tb_perform(tb_task_of_product(&product), &host);
         starts_at = tb_machine_facts().readiness == TB_UNTRIED ? 0 : call;
     }
     CHECK(starts_at == program->starts_at, "%s: started by call %d instead of %d", program->what, starts_at,
@@ -119,13 +119,13 @@ static void have_one_core(void)
 static void a_device_that_is_not_there_is_asked_for_once(void *unused)
 {
     (void)unused;
-    const tb_host host = {.multiply = take_time};
+    const tb_host host = {.call = take_time};
     const tb_product product = product_of_program(&programs[0]);
     sim_set("DEVICES", "0");
     tileblas_set_option("START", "wait");
     call_seconds = 1;
     for (int call = 0; call < CALLS; call++)
-        tb_multiply(&product, &host);
+        tb_perform(tb_task_of_product(&product), &host);
     CHECK(tb_machine_facts().readiness == TB_ABSENT && sim_operations("open") == 1, "asked for %ld times",
           sim_operations("open"));
 }
@@ -134,12 +134,12 @@ static void a_device_that_is_not_there_is_asked_for_once(void *unused)
 static void a_device_that_no_thread_can_start_is_not_there(void *unused)
 {
     (void)unused;
-    const tb_host host = {.multiply = take_time};
+    const tb_host host = {.call = take_time};
     const tb_product product = product_of_program(&programs[0]);
     no_threads = true;
     call_seconds = 1;
     for (int call = 0; call < CALLS; call++)
-        tb_multiply(&product, &host);
+        tb_perform(tb_task_of_product(&product), &host);
     CHECK(tb_machine_facts().readiness == TB_ABSENT, "it is still to come");
 }
 
@@ -149,7 +149,7 @@ static void other_devices_that_no_thread_can_open_are_not_waited_for(void *unuse
     (void)unused;
     enum { N = 64 };
     static float a[N * N], b[N * N], c[N * N];
-    const tb_host host = {.multiply = take_time};
+    const tb_host host = {.call = take_time};
     const tb_product product = tb_gemm(TB_SGEMM, false, false, N, N, N, 1, a, N, b, N, 0, c, N);
     a[0] = b[0] = 3;
     sim_set("DEVICES", "2");
@@ -157,12 +157,12 @@ static void other_devices_that_no_thread_can_open_are_not_waited_for(void *unuse
     tileblas_set_option("ROUTE", "streamed");
     tileblas_set_option("CALIBRATE", "0");
     tileblas_set_option("DEVICES", "1");
-    tb_multiply(&product, &host);
+    tb_perform(tb_task_of_product(&product), &host);
     tileblas_set_option("DEVICES", "2");
     no_threads = true;
     for (int call = 0; call < 2; call++) {
         c[0] = 0;
-        tb_multiply(&product, &host);
+        tb_perform(tb_task_of_product(&product), &host);
         CHECK(c[0] == 9, "the first device has not computed it: %g", (double)c[0]);
     }
     const tb_machine machine = tb_machine_facts();

@@ -2,7 +2,7 @@
  * reset and a fork start from zero; bytes over the link are those of the matrices.
  */
 #include "include/tileblas.h"
-#include "lib/call/multiply.h"
+#include "lib/call/line.h"
 #include "lib/reports/counters.h"
 #include "lib/reports/stats.h"
 #include "tests/check.h"
@@ -24,7 +24,7 @@ static void record(tb_route route, tb_reason reason, const tb_product *product, 
 {
     tb_facts facts = {.route_forced = false};
     tb_plan plan = {.route = route, .reason = reason, .host_seconds = 3 * seconds};
-    tb_record_call(product, &facts, &plan, "sgemm_", seconds);
+    tb_record_call(tb_task_of_product(product), &facts, &plan, "sgemm_", seconds);
 }
 
 static void *make_calls(void *unused)
@@ -178,7 +178,7 @@ static void shapes_are_told_apart_by_volume(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tb_product product = product_sized(rows[i].m, rows[i].n, rows[i].k);
-        tb_shape shape = tb_shape_of(&product);
+        tb_shape shape = tb_shape_of(tb_task_of_product(&product));
         CHECK(shape == rows[i].shape, "%lld x %lld x %lld is %s", (long long)rows[i].m, (long long)rows[i].n,
               (long long)rows[i].k, tb_shape_text(shape));
     }
@@ -195,12 +195,12 @@ static void bytes_over_the_link_are_those_of_the_matrices(void)
     product.c.data = c;
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "streamed");
-    const tb_host none = {.multiply = NULL};
+    const tb_host none = {.call = NULL};
     tileblas_statistics sums;
     for (int beta = 0; beta < 2; beta++) {
         tileblas_reset_statistics();
         product.beta = (tb_scalar){beta, 0};
-        tb_multiply(&product, &none);
+        tb_perform(tb_task_of_product(&product), &none);
         tileblas_read_statistics(&sums, sizeof sums);
         const double bytes = sizeof(float) * (double)(M * K + K * N + M * N + beta * M * N);
         CHECK(sums.streamed.calls == 1, "the simulated device took %llu calls", sums.streamed.calls);
@@ -218,13 +218,13 @@ static void an_update_brings_one_operand_and_a_triangle(void)
     static float a[N * K], c[N * N];
     tileblas_set_option("START", "wait");
     tileblas_set_option("ROUTE", "streamed");
-    const tb_host none = {.multiply = NULL};
+    const tb_host none = {.call = NULL};
     tileblas_statistics sums;
     for (int beta = 0; beta < 2; beta++) {
         const tb_product product =
             tb_rank_k(TB_SSYRK, beta ? TB_LOWER : TB_UPPER, false, N, K, 1, a, N, beta, c, N);
         tileblas_reset_statistics();
-        tb_multiply(&product, &none);
+        tb_perform(tb_task_of_product(&product), &none);
         tileblas_read_statistics(&sums, sizeof sums);
         const double least = sizeof(float) * (double)(N * K + (1 + beta) * N * (N + 1) / 2),
                      most = sizeof(float) * (double)(N * K + (1 + beta) * N * N);

@@ -1,7 +1,9 @@
 /* How a streamed product is cut: whatever the shape, the kernel and the memory, everything fits, what the kernel needs
  * beside its operands included, and the pieces cover the product.
  */
+#include "dispatch/part_schedules.h"
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
 #include "words/integers.h"
 #include "tests/check.h"
@@ -17,53 +19,102 @@ static const tb_chip chip = {.architecture = 90,
                              .link_in = 52e9,
                              .link_out = 52e9};
 
-#define TARGET ((tb_target){.architecture = 90, .multiprocessors = 132})
+static tb_part_schedules schedules;
 
-static bool is_foreseen(const tb_product *product, const tb_tiling *t, const tb_product *part)
-{
-    tb_launch_size sizes[TB_LAUNCH_SIZES];
-    const int count = tb_tiling_sizes(product, t, sizes);
-    CHECK(count <= TB_LAUNCH_SIZES, "%d sizes", count);
-    for (int i = 0; i < count; i++)
-        if (sizes[i].rows == part->m && sizes[i].columns == part->n && sizes[i].k == part->k &&
-            tb_is_one(sizes[i].beta) == tb_is_one(part->beta))
-            return true;
-    return false;
-}
-
-/* A walk over all products that a tiling makes: how much of C's volume they cover, and what the kernel needs for them. */
+/* A walk over all products that a tiling makes: how much of C's volume they cover, and how many are not among those kept. */
 typedef struct walk {
-    const tb_kernel *kernel;
-    const tb_product *product;
+    const tb_budget *budget;
+    const tb_product *product; /* or its rows that this is of */
     const tb_tiling *tiling;
-    double volume, workspace;
+    char *memory; /* where operands lie on the device, one behind the other */
+    double volume;
+    int64_t count, on_the_fly;
 } walk;
 
-static void multiply(walk *walk, int64_t m, int64_t n, int64_t k, bool first)
+/* So many parts of a product are looked at one by one, and then some. */
+#define PARTS_CHECKED 200
+#define PARTS_SKIPPED 61
+
+/* What follows an int in some families' deals is whatever was there. */
+static bool is_same(const tb_schedule *one, const tb_schedule *other)
 {
-    tb_product part =
-        tb_sized_like(walk->product, m, n, k, tb_pitched(m + n + k, tb_element_of(walk->product)));
-    if (!first)
-        part.beta = (tb_scalar){1, 0};
-    CHECK(is_foreseen(walk->product, walk->tiling, &part), "%lld x %lld x %lld, beta %g", (long long)m,
-          (long long)n, (long long)k, part.beta.re);
-    const double bytes = (double)tb_prepare(walk->kernel, &part, TARGET).workspace;
-    walk->workspace = bytes > walk->workspace ? bytes : walk->workspace;
-    walk->volume += (double)m * (double)n * (double)k;
+    tb_schedule both[] = {*one, *other};
+    for (int i = 0; i < 2; i++)
+        memset(both[i].deal + sizeof(int), 0, sizeof(int64_t) - sizeof(int));
+    return memcmp(&both[0], &both[1], sizeof both[0]) == 0;
 }
 
-static void walk_swaths(walk *walk, int64_t m, int64_t n, int64_t swath, int64_t k, bool first)
+/* As a launch asks for it: the schedule is the one that would be made for it, and needs no more than what was found beforehand. */
+static void part_is_scheduled(walk *walk, const tb_product *part)
 {
-    for (int64_t column = 0; column < n; column += swath)
-        multiply(walk, m, tb_smaller(swath, n - column), k, first);
+    walk->volume += (double)part->m * (double)part->n * (double)part->k;
+    if (tb_is_masked_out(part) || (walk->count++ > PARTS_CHECKED && walk->count % PARTS_SKIPPED > 0))
+        return;
+    const tb_schedule *schedule = tb_schedule_of_part(&schedules, part);
+    const tb_schedule anew = tb_prepare(walk->budget->kernel, part, tb_target_of(&chip));
+    walk->on_the_fly += schedule == &schedules.made[TB_PARTS_KEPT];
+    CHECK(is_same(schedule, &anew) && anew.workspace <= schedules.workspace,
+          "%s, %lld x %lld x %lld: %g clocks and %zu bytes, not %g and %zu; of %zu",
+          walk->budget->kernel->name, (long long)part->m, (long long)part->n, (long long)part->k,
+          schedule->clocks, schedule->workspace, anew.clocks, anew.workspace, schedules.workspace);
 }
 
-static void walk_slabs(walk *walk, int64_t m, int64_t n)
+/* As lib/streaming/stream_steps.c has them lie. */
+static void place(const walk *walk, tb_role role, const tb_step *step, tb_product *part)
 {
-    const tb_tiling *t = walk->tiling;
-    for (int64_t i = 0; i + 1 < t->slabs; i++)
-        multiply(walk, m, n, t->slab_k, i == 0);
-    walk_swaths(walk, m, n, t->swath_n, walk->product->k - (t->slabs - 1) * t->slab_k, t->slabs == 1);
+    const tb_product *product = walk->product;
+    const bool in_place = product->in_place != TB_OUT_OF_PLACE,
+               shares = tb_shares_operand(product, walk->tiling);
+    tb_operand *operand = &part->operands[role];
+    char *there = walk->memory + ((int64_t)(role == TB_B && shares ? TB_A : role) << 44);
+    tb_range rows, columns;
+    tb_stored_ranges(product, role, step->rows, step->columns, step->k, &rows, &columns);
+    if (role != TB_C && walk->budget->stays[role])
+        return;
+    if (role != TB_C && in_place) {
+        *operand = product->operands[role];
+        operand->data = tb_is_in_place_of(product, role) ? part->c.data : there;
+        operand->ld =
+            tb_is_in_place_of(product, role) ? operand->ld : tb_pitched(operand->rows, operand->element);
+    } else {
+        const bool folds =
+            role == TB_C && !walk->tiling->whole && walk->budget->passages[TB_C] != TB_NO_PASSAGE;
+        if (!walk->tiling->whole && role != TB_C)
+            there += step->k.first / walk->tiling->slab_k *
+                     tb_slab_bytes(tb_larger(part->m, part->n), walk->tiling->slab_k, operand->element);
+        tb_place_there(product, walk->tiling, role, there, rows.first,
+                       folds ? columns.first % (2 * walk->tiling->block_n) : columns.first, &operand->matrix);
+    }
+}
+
+/* Every part. Most tilings have no more of them than are kept. */
+static double parts_are_scheduled(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling,
+                                  bool all_are_kept)
+{
+    walk walk = {.budget = budget, .memory = (char *)((uintptr_t)1 << 50)};
+    tb_schedule_parts(product, tiling, budget, &schedules);
+    for (int64_t row = 0; row < product->m; row += tiling->block_m) {
+        tb_tiling own;
+        const tb_product rows = tb_rows_of_tiling(product, tiling, row, &own);
+        const int64_t count = tb_step_count(&rows, &own);
+        walk.product = &rows;
+        walk.tiling = &own;
+        for (int64_t i = 0; i < count; i++) {
+            const tb_step step = tb_step_at(&rows, &own, i);
+            tb_product part = tb_subproduct(&rows, step.rows, step.columns, step.k);
+            place(&walk, TB_C, &step, &part);
+            place(&walk, TB_B, &step, &part);
+            place(&walk, TB_A, &step, &part);
+            for (int64_t column = 0; column < part.n; column += step.swath_n) {
+                const tb_product swath = tb_swath_of(&part, &own, column, step.swath_n);
+                part_is_scheduled(&walk, &swath);
+            }
+        }
+    }
+    CHECK(walk.on_the_fly == 0 || !all_are_kept, "%s, %lld x %lld x %lld: %lld parts are not kept",
+          budget->kernel->name, (long long)product->m, (long long)product->n, (long long)product->k,
+          (long long)walk.on_the_fly);
+    return walk.volume;
 }
 
 static bool is_in(const tb_range *range, int64_t index)
@@ -92,11 +143,9 @@ static void take_step(point *point, const tb_step *step)
 }
 
 /* All of it is multiplied once, after what it needs has come, and C is complete band by band, column by column. */
-static void walk_whole(walk *walk, check_random *random)
+static void walk_whole(const tb_product *product, const tb_tiling *t, check_random *random)
 {
-    const tb_tiling *t = walk->tiling;
-    const int64_t m = walk->product->m, n = walk->product->n, k = walk->product->k;
-    const int64_t count = tb_step_count(walk->product, t);
+    const int64_t m = product->m, n = product->n, k = product->k, count = tb_step_count(product, t);
     point points[POINTS];
     for (int i = 0; i < POINTS; i++)
         points[i] = (point){.row = check_between(random, 0, m - 1),
@@ -104,10 +153,7 @@ static void walk_whole(walk *walk, check_random *random)
                             .k = check_between(random, 0, k - 1)};
     int64_t completed = 0;
     for (int64_t index = 0; index < count; index++) {
-        const tb_step step = tb_step_at(walk->product, t, index);
-        for (int64_t column = 0; column < step.columns.count; column += step.swath_n)
-            multiply(walk, step.rows.count, tb_smaller(step.swath_n, step.columns.count - column),
-                     step.k.count, step.k.first == 0);
+        const tb_step step = tb_step_at(product, t, index);
         for (int i = 0; i < POINTS; i++)
             take_step(&points[i], &step);
         if (!step.completes)
@@ -127,15 +173,6 @@ static void walk_whole(walk *walk, check_random *random)
         CHECK(points[i].multiplied == 1, "a multiply-add is done %d times", points[i].multiplied);
 }
 
-static void walk_blocks(walk *walk)
-{
-    const tb_tiling *t = walk->tiling;
-    const tb_product *p = walk->product;
-    for (int64_t row = 0; row < p->m; row += t->block_m)
-        for (int64_t column = 0; column < p->n; column += t->block_n)
-            walk_slabs(walk, tb_smaller(t->block_m, p->m - row), tb_smaller(t->block_n, p->n - column));
-}
-
 static void a_product_is_cut(const tb_kernel *kernel, const tb_product *product, double bytes,
                              check_random *random)
 {
@@ -148,7 +185,8 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_product *product,
                               .bytes = bytes,
                               .slot_bytes = SLOT_BYTES,
                               .copy_rate = 100e9,
-                              .passages = {passages[TB_A], passages[TB_B], passages[TB_C]}};
+                              .passages = {passages[TB_A], passages[TB_B], passages[TB_C]},
+                              .stays = {passages[TB_A] == TB_NO_PASSAGE, passages[TB_B] == TB_NO_PASSAGE}};
     if (!tb_choose_tiling(product, &budget, &t))
         return;
     const long long m = product->m, n = product->n, k = product->k;
@@ -171,16 +209,13 @@ static void a_product_is_cut(const tb_kernel *kernel, const tb_product *product,
               "%s, %lld x %lld x %lld: rings %lld, %lld, %lld", kernel->name, m, n, k, (long long)t.ring_a,
               (long long)t.ring_b, (long long)t.ring_c);
     }
-    walk walk = {.kernel = kernel, .product = product, .tiling = &t};
     if (t.whole)
-        walk_whole(&walk, random);
-    else
-        walk_blocks(&walk);
-    CHECK(walk.volume == (double)m * (double)n * (double)k, "%s, %lld x %lld x %lld: covers %g", kernel->name,
-          m, n, k, walk.volume);
-    CHECK(tb_tiling_bytes(product, &t) + walk.workspace <= bytes,
-          "%s, %lld x %lld x %lld: %g and %g of %g bytes", kernel->name, m, n, k,
-          tb_tiling_bytes(product, &t), walk.workspace, bytes);
+        walk_whole(product, &t, random);
+    const double volume = parts_are_scheduled(&budget, product, &t, true);
+    CHECK(volume == (double)m * (double)n * (double)k, "%s, %lld x %lld x %lld: covers %g", kernel->name, m,
+          n, k, volume);
+    CHECK(tb_tiling_needs(&budget, product, &t) <= bytes, "%s, %lld x %lld x %lld: %g of %g bytes",
+          kernel->name, m, n, k, tb_tiling_needs(&budget, product, &t), bytes);
 }
 
 /* ---- Triangles -------------------------------------------------------------------------------------------- */
@@ -232,34 +267,17 @@ static void walk_point(const tb_product *product, const tb_tiling *t, point poin
           point.multiplied);
 }
 
-/* What the kernel needs beside its operands, for that of all products it is launched with that needs most. */
-static double workspace_of(const tb_kernel *kernel, const tb_product *product, const tb_tiling *t)
-{
-    const int64_t count = tb_step_count(product, t);
-    double most = 0;
-    for (int64_t index = 0; index < count; index++) {
-        const tb_step step = tb_step_at(product, t, index);
-        for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
-            const tb_range columns = tb_swath_at(&step, column);
-            const tb_product part = tb_step_part(&step, product, t, columns);
-            const double bytes = (double)tb_prepare(kernel, &part, TARGET).workspace;
-            most = bytes > most && !tb_is_masked_out(&part) ? bytes : most;
-        }
-    }
-    return most;
-}
-
 /* Whether it grows. */
 static bool a_triangle_is_cut(const tb_budget *budget, const tb_product *product, check_random *random)
 {
     tb_tiling t;
     if (!CHECK(tb_choose_tiling(product, budget, &t), "a triangle cannot be cut") || !t.whole)
         return false;
-    const double needs = tb_tiling_needs(budget, product, &t),
-                 takes = tb_tiling_bytes(product, &t) + workspace_of(budget->kernel, product, &t);
-    CHECK(takes <= needs && needs <= budget->bytes,
-          "%s, %lld x %lld, mask %d, grows %d: it takes %g bytes, not %g, of %g", budget->kernel->name,
-          (long long)product->n, (long long)product->k, product->mask, t.grows, takes, needs, budget->bytes);
+    const double needs = tb_tiling_needs(budget, product, &t);
+    parts_are_scheduled(budget, product, &t, false);
+    CHECK(needs <= budget->bytes, "%s, %lld x %lld, mask %d, grows %d: it takes %g of %g bytes",
+          budget->kernel->name, (long long)product->n, (long long)product->k, product->mask, t.grows, needs,
+          budget->bytes);
     for (int i = 0; i < POINTS; i++) {
         const int64_t column = check_between(random, 0, product->n - 1);
         const tb_range rows = tb_masked_rows(product, column);
@@ -356,6 +374,8 @@ static void what_is_in_place_goes_through_slots(check_random *random)
         budget.slot_bytes = check_between(random, 1, 64) << 16;
         const int64_t in_slot = budget.slot_bytes / (int64_t)sizeof(double);
         const bool is_cut = tb_choose_tiling(&product, &budget, &t);
+        if (is_cut && m < 3000 && n < 3000)
+            parts_are_scheduled(&budget, &product, &t, false);
         if (left)
             CHECK(is_cut == (m <= in_slot), "%lld rows, %lld in a slot", (long long)m, (long long)in_slot);
         else if (is_cut)

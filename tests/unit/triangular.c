@@ -4,11 +4,12 @@
  */
 #include "kernels/catalog.h"
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 #include "kernels/expand/expand.h"
 #include "kernels/launch.h"
-#include "kernels/triangular/inner.h"
 #include "kernels/triangular/mend.h"
 #include "kernels/triangular/triangular.h"
+#include "sequences/sequence.h"
 #include "tests/in_place.h"
 #include "tests/sim/sim.h"
 
@@ -227,15 +228,20 @@ static tb_status run_in_parts(const tb_launcher *launcher, const tb_kernel *kern
     const tb_range ranges[] = {{0, first}, {first, across - first}};
     tb_launcher again = *launcher;
     tb_status status = TB_OK;
-    void *workspace = aligned_alloc(256, tb_prepare(kernel, product, launcher->target).workspace + (1 << 16));
+    size_t bytes = 1;
+    for (int i = 0; i < 2; i++) {
+        const tb_product part = left ? tb_columns_of(product, ranges[i]) : tb_rows_of(product, ranges[i]);
+        bytes += tb_make_schedule(kernel, &part, launcher->target).workspace;
+    }
+    void *workspace = aligned_alloc(256, (bytes + 255) / 256 * 256);
     again.same_a = left && first > 0;
     for (int i = 0; i < 2 && status == TB_OK; i++) {
         const tb_product part = left ? tb_columns_of(product, ranges[i]) : tb_rows_of(product, ranges[i]);
         CHECK(part.k == product->k && (left ? part.b.data : part.a.data) == part.c.data &&
                   (left ? part.b.rows : part.a.rows) == 0,
               "a part has an operand of its own beside the triangle");
-        const tb_schedule schedule = tb_prepare(kernel, &part, launcher->target);
-        status = kernel->launch(i > 0 ? &again : launcher, kernel, &part, &schedule, workspace);
+        const tb_schedule schedule = tb_make_schedule(kernel, &part, launcher->target);
+        status = tb_launch_row(i > 0 ? &again : launcher, kernel, &part, &schedule, workspace);
     }
     free(workspace);
     return status;
@@ -298,7 +304,7 @@ static void a_product_is_computed(const tb_kernel *kernel, bool is_large, check_
           tb_is_triangle_left(p) ? "left" : "right", a->stored == TB_LOWER ? "lower" : "upper",
           a->transposed ? 'T' : 'N', a->conjugated ? ", conjugated" : "", a->unit_diagonal ? ", of ones" : "",
           p->alpha.re, p->alpha.im, by, right_classes ? "right" : "wrong");
-    cut += kernel->launch == tb_launch_multiplied && launches > 2 * 4; /* of both parts */
+    cut += kernel->sequence == TB_TRIANGLE_TIMES && launches > 2 * 4; /* of both parts */
     free(before);
     free(a->data);
     free(p->c.data);
@@ -319,15 +325,15 @@ static void code_is_loaded_first(const tb_kernel *kernel)
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         const tb_product product = large(kernel, orders[i], i % 2 ? 4096 : 64);
         tb_launcher device = device_of(90);
-        const tb_schedule schedule = tb_prepare(kernel, &product, device.target);
+        const tb_schedule schedule = tb_make_schedule(kernel, &product, device.target);
         CHECK(schedule.clocks > 0, "%s: no forecast", kernel->name);
-        CHECK(kernel->launch(&device, kernel, &product, &schedule, nowhere) == TB_OK && launches > 0,
+        CHECK(tb_launch_row(&device, kernel, &product, &schedule, nowhere) == TB_OK && launches > 0,
               "%s: not launched", kernel->name);
         const int all = launches, entries = loaded_count;
         for (int n = 0; n < entries; n++) {
             device = device_of(90);
             loads_until_failure = n;
-            CHECK(kernel->launch(&device, kernel, &product, &schedule, nowhere) == TB_OUT_OF_MEMORY &&
+            CHECK(tb_launch_row(&device, kernel, &product, &schedule, nowhere) == TB_OUT_OF_MEMORY &&
                       launches == 0,
                   "%s: %d launches of %d though the %dth entry is not loaded", kernel->name, launches, all,
                   n);
@@ -361,10 +367,10 @@ static void print_launches(const tb_kernel *kernel)
         struct timespec start, middle, end;
         timespec_get(&start, TIME_UTC);
         for (int i = 0; i < REPEATS; i++)
-            schedule = tb_prepare(kernel, &product, device.target);
+            schedule = tb_make_schedule(kernel, &product, device.target);
         timespec_get(&middle, TIME_UTC);
         for (int i = 0; i < REPEATS; i++)
-            kernel->launch(&device, kernel, &product, &schedule, nowhere);
+            tb_launch_row(&device, kernel, &product, &schedule, nowhere);
         timespec_get(&end, TIME_UTC);
         printf("%-20s %5lld: %4d launches, %.2f ms forecast, %zu MiB of workspace, %.0f us to forecast, %.0f "
                "to launch\n",
@@ -377,26 +383,6 @@ static void print_launches(const tb_kernel *kernel)
     }
 }
 
-/* Of the products within, whatever their size: a row is as accurate as it promises, on every chip. */
-static void rows_within_are_as_accurate(check_random *random)
-{
-    for (int i = 0; i < 300; i++) {
-        static const int64_t most[] = {100, 2000, 9000};
-        const int64_t size = CHECK_PICK(random, most);
-        const bool is_double = check_between(random, 0, 3) == 0;
-        const tb_product product = tb_gemm(is_double ? TB_DGEMM : TB_SGEMM, check_between(random, 0, 1),
-                                           check_between(random, 0, 1), check_between(random, 1, size),
-                                           check_between(random, 1, size), check_between(random, 1, size), -1,
-                                           (void *)4096, size, (void *)4096, size, 1, (void *)4096, size);
-        static const int architectures[] = {60, 75, 80, 90, 90, 100};
-        const tb_accuracy accuracy = (tb_accuracy)check_between(random, TB_ACCURACY_IEEE, TB_ACCURACY_FAST);
-        const tb_target target = {.architecture = CHECK_PICK(random, architectures), .multiprocessors = 132};
-        const tb_kernel *kernel = tb_choose_inner(&product, accuracy, target);
-        CHECK(!kernel || kernel->accuracy <= accuracy, "%s is less accurate than %d",
-              kernel ? kernel->name : "no row", (int)accuracy);
-    }
-}
-
 int main(int argc, char **argv)
 {
     check_random random = {.state = check_seed()};
@@ -406,7 +392,7 @@ int main(int argc, char **argv)
         rows_serve_their_kind(kernel);
         if (kernel->in_place == TB_OUT_OF_PLACE)
             continue;
-        in_one_launch = kernel->launch == tb_launch_triangle;
+        in_one_launch = kernel->sequence == TB_NO_SEQUENCE;
         kernels++;
         if (argc > 1 && strcmp(argv[1], "--launches") == 0) {
             print_launches(kernel);
@@ -417,7 +403,6 @@ int main(int argc, char **argv)
         if (!in_one_launch)
             code_is_loaded_first(kernel);
     }
-    rows_within_are_as_accurate(&random);
     CHECK(kernels == 20, "%d rows", kernels);
     CHECK(argc > 1 || mended > 0, "nothing was mended");
     CHECK(argc > 1 || cut > 0, "no product was cut in pieces");

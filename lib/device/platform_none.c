@@ -1,5 +1,5 @@
-/* The device of a build without CUDA: there is none. */
-#include "lib/device/device.h"
+/* The platform of a build without CUDA: it has no devices. */
+#include "lib/device/platform.h"
 
 static bool never_in_process(void)
 {
@@ -13,7 +13,7 @@ static tb_status open_none(int *device_count)
 }
 
 /* Nothing else is called unless opening succeeds. */
-const tb_device_operations tb_device = {
+const tb_platform_operations tb_platform = {
     .name = "none",
     .in_process = never_in_process,
     .open = open_none,

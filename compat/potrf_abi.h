@@ -1,0 +1,44 @@
+/* POTRF, as lapack_stamp.h wants it. Included once for each routine by a file that the build writes. */
+#define LAPACKE_PARAMETERS int layout, int letter, int64_t n, REAL *a, int64_t lda
+#define LAPACKE_ARGUMENTS  layout, letter, n, a, lda
+
+#define FORTRAN_PARAMETERS const char *letter, const void *n, REAL *a, const void *lda, void *info
+#define FORTRAN_ARGUMENTS  letter, n, a, lda, info
+#define LENGTH_PARAMETERS  size_t length_letter
+#define LENGTHS            1
+
+#define EXTENTS(read) read(n), read(n), read(n) / 6 + 1 /* n^3 / 6 multiply-adds, and some more */
+
+#include "compat/lapack.h"
+
+static void call_lapacke(void *address, tb_task task)
+{
+    const tb_factor *f = task.factor;
+    *f->info = ((function){address}).lapacke(TB_COLUMN_MAJOR, *triangle_letter(f), f->n, f->a.data, f->a.ld);
+}
+
+static void call_fortran(void *address, tb_task task)
+{
+    const tb_factor *f = task.factor;
+    *f->info = 0; /* of which a host with 32-bit integers writes the lower half */
+    ((function){address}).fortran(triangle_letter(f), &f->n, f->a.data, &f->a.ld, f->info, 1);
+}
+
+/* A row-major triangle is the other one by columns, and so is its factor. */
+TB_INLINED int canonicalize_lapacke(tb_factor *factor, const tb_host_blas *host, LAPACKE_PARAMETERS)
+{
+    if (layout != TB_ROW_MAJOR && layout != TB_COLUMN_MAJOR)
+        return 1;
+    const int number = tb_read_potrf(TB_ROUTINE_, (char)letter, OF_CBLAS(n), a, OF_CBLAS(lda), factor);
+    if (layout == TB_ROW_MAJOR)
+        factor->stored = factor->stored == TB_LOWER ? TB_UPPER : TB_LOWER;
+    return number > 0 ? number + 1 : 0;
+}
+
+TB_INLINED int canonicalize_fortran(tb_factor *factor, const tb_host_blas *host, FORTRAN_PARAMETERS)
+{
+    (void)info;
+    return tb_read_potrf(TB_ROUTINE_, *letter, OF_FORTRAN(n), a, OF_FORTRAN(lda), factor);
+}
+
+#include "compat/lapack_stamp.h"

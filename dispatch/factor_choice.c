@@ -1,0 +1,53 @@
+#include "dispatch/factor_choice.h"
+
+#include "kernels/panels/launch_panel.h"
+
+/* Columns that are finished at a time: of an update the steps of k. Not measured. */
+#define BLOCK_COLUMNS 512
+
+static tb_plan on_device(const tb_place *place, const tb_chip *chip, tb_reason reason)
+{
+    const bool is_there = place->memory == TB_MEMORY_DEVICE;
+    const tb_place beside = {.memory = TB_MEMORY_DEVICE, .device = chip->device};
+    return (tb_plan){.route = is_there ? TB_ROUTE_RESIDENT : TB_ROUTE_STREAMED,
+                     .reason = reason,
+                     .places = {*place},
+                     .place = is_there ? *place : beside,
+                     .needs_device = is_there,
+                     .block = BLOCK_COLUMNS};
+}
+
+static tb_plan wait_for_device(const tb_place *place, bool is_there)
+{
+    tb_plan plan = tb_plan_for_host(TB_REASON_DEVICE_STARTING, is_there);
+    plan.place = (tb_place){.memory = TB_MEMORY_DEVICE, .device = is_there ? place->device : 0};
+    plan.start = TB_START_NOW;
+    return plan;
+}
+
+tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
+{
+    const tb_place *place = &facts->places[0];
+    const tb_machine *machine = &facts->machine;
+    const bool is_there = place->memory == TB_MEMORY_DEVICE,
+               is_forced = facts->route_forced && facts->forced_route != TB_ROUTE_HOST;
+    const tb_chip *chip = is_there                  ? tb_find_chip(machine, place->device)
+                          : machine->chip_count > 0 ? &machine->chips[0]
+                                                    : NULL;
+    if (!is_there && facts->needs_host)
+        return tb_plan_for_host(TB_REASON_THREAD, false);
+    if (!is_there && !is_forced)
+        return tb_plan_for_host(facts->route_forced ? TB_REASON_FORCED : TB_REASON_ROUTINE, false);
+    if (!is_there && facts->forced_route == TB_ROUTE_RESIDENT && !tb_is_on_device(place))
+        return tb_plan_for_host(TB_REASON_ROUTE_REFUSED, false);
+    if (tb_panel_order(factor->routine) == 0)
+        return tb_plan_for_host(TB_REASON_NO_KERNEL, is_there);
+    if (machine->readiness == TB_LOST || machine->readiness == TB_ABSENT)
+        return tb_plan_for_host(machine->readiness == TB_LOST ? TB_REASON_DEVICE_LOST : TB_REASON_NO_DEVICE,
+                                is_there);
+    if (machine->readiness != TB_READY || (chip && !chip->open && !chip->failed))
+        return wait_for_device(place, is_there);
+    if (!chip || chip->failed)
+        return tb_plan_for_host(TB_REASON_NO_DEVICE, is_there);
+    return on_device(place, chip, is_there ? TB_REASON_ON_DEVICE : TB_REASON_FORCED);
+}

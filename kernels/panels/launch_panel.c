@@ -1,0 +1,35 @@
+#include "kernels/panels/launch_panel.h"
+
+#include "kernels/built_code.h"
+#include "kernels/panels/panel.h"
+
+static tb_module module_potrf_fp64 = {.name = "potrf_fp64"};
+
+/* One a routine that has panels. */
+static struct panel {
+    tb_entry entry;
+    int64_t order;
+} panels[TB_ROUTINES] = {
+    [TB_DPOTRF] = {{&module_potrf_fp64, "dpotrf_panel", 0, NULL, 0, false}, TB_POTRF_ORDER},
+};
+
+int64_t tb_panel_order(tb_routine routine)
+{
+    return panels[routine].order;
+}
+
+tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
+                          int64_t *info)
+{
+    const bool lower = block->stored == TB_LOWER;
+    struct panel *panel = &panels[block->routine];
+    const tb_potrf_panel arguments = {.a = block->a.data,
+                                      .order = block->n,
+                                      .row_step = lower ? 1 : block->a.ld,
+                                      .column_step = lower ? block->a.ld : 1,
+                                      .position = position,
+                                      .info = info};
+    if (block->n > panel->order)
+        return TB_UNSUPPORTED;
+    return launcher->launch(launcher, &panel->entry, 1, TB_POTRF_THREADS, 0, &arguments);
+}

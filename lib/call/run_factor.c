@@ -1,0 +1,232 @@
+/* Factorizations on a device. It has a copy of the matrix, on which the sequence's steps are done (sequences/cholesky.h): products as
+ * the resident route does them, and panels. Of the program's matrix finished columns alone are written, in order, when it is known that
+ * they are; the rest is as it was. So the host can go on from there when a device fails, and where a pivot is not positive, which the
+ * host's own routine has to say.
+ */
+#include "lib/call/resident.h"
+#include "lib/call/finish_factor.h"
+#include "lib/call/run.h"
+#include "lib/call/stream.h"
+
+#include "dispatch/tiling.h"
+#include "kernels/panels/launch_panel.h"
+#include "lib/device/copies.h"
+#include "lib/device/memory.h"
+#include "lib/machine/calls.h"
+#include "lib/machine/machine.h"
+#include "lib/process/leaving.h"
+#include "sequences/cholesky.h"
+#include "words/integers.h"
+
+#include <string.h>
+
+typedef struct work {
+    tb_visitor visitor;
+    const tb_factor *factor; /* the program's */
+    const tb_plan *plan;
+    tb_product triangle; /* whose C is the program's matrix, masked */
+    tb_factor there;     /* the copy */
+    tb_stream *stream;
+    tb_buffer matrix, flag; /* on the device: the copy, and info */
+    char *
+        staging; /* in host memory: info, and columns until it is known that they are finished; NULL: they go straight to a device */
+    tb_held held;     /* what the steps have taken since the stream was waited for */
+    int64_t finished; /* columns that are in the program's matrix */
+    int64_t info;
+} work;
+
+/* ---- Columns of the triangle ------------------------------------------------------------------------------ */
+
+static bool is_on_device(const work *work)
+{
+    return work->plan->places[0].memory == TB_MEMORY_DEVICE;
+}
+
+/* The columns of the copy, all rows. */
+static tb_matrix columns_there(const work *work, tb_range columns)
+{
+    return tb_rectangle(&work->there.a, 0, columns.first, work->there.n, columns.count);
+}
+
+static tb_status load(work *work)
+{
+    int64_t copied;
+    const tb_matrix *a = &work->triangle.c.matrix;
+    static const int64_t none;
+    const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->flag.memory, &none, sizeof none);
+    TB_TRY(tb_issue_copy(work->stream, &clear));
+    return tb_copy_masked(work->stream, is_on_device(work) ? TB_DEVICE_TO_DEVICE : TB_HOST_TO_DEVICE,
+                          &work->triangle, a, work->there.a.data, work->there.a.ld, &copied);
+}
+
+/* Waits until the columns are there and looks whether they are finished. */
+static tb_status wait_for_columns(work *work, tb_range columns)
+{
+    const tb_matrix there = columns_there(work, columns);
+    const tb_copy flag =
+        tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->info, work->flag.memory, sizeof work->info);
+    TB_TRY(tb_issue_copy(work->stream, &flag));
+    if (work->staging)
+        TB_TRY(tb_copy_operand(work->stream, TB_DEVICE_TO_HOST, &there, work->staging, there.rows));
+    TB_TRY(tb_synchronize(work->stream));
+    tb_give_held(&work->held);
+    return TB_OK;
+}
+
+/* From the copy in device or in host memory into the program's matrix, the triangle alone; of those that could be copied it is known
+ * that they are there. */
+static tb_status store_columns(work *work, tb_range columns)
+{
+    const tb_product part = tb_columns_of(&work->triangle, columns);
+    tb_matrix from = columns_there(work, columns);
+    int64_t copied = columns.count;
+    tb_status status = TB_OK;
+    if (!work->staging)
+        status =
+            tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &part, &from, part.c.data, part.c.ld, &copied);
+    from.data = work->staging;
+    from.ld = from.rows;
+    for (int64_t j = 0; j < columns.count && work->staging; j++) {
+        const tb_range rows = tb_masked_rows(&part, j);
+        memcpy(tb_at(&part.c.matrix, rows.first, j), tb_at(&from, rows.first, j),
+               (size_t)rows.count * tb_bytes_of(from.element));
+    }
+    work->finished = columns.first + copied;
+    return status;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------ */
+
+static tb_status take_step(work *work, const tb_sequence_step *step)
+{
+    if (step->kind == TB_STEP_PANEL)
+        return tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory);
+    if (step->product.m == 0 || step->product.n == 0)
+        return TB_OK;
+    return tb_enqueue_resident(work->stream, &step->product, &work->plan->place, &work->held);
+}
+
+/* A pivot that is not positive ends the walk. */
+static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
+{
+    work *all = (work *)visitor;
+    TB_TRY(take_step(all, step));
+    if (step->finished.count == 0)
+        return TB_OK;
+    TB_TRY(wait_for_columns(all, step->finished));
+    if (all->info != 0)
+        return TB_UNSUPPORTED;
+    return store_columns(all, step->finished);
+}
+
+static tb_status take_steps(tb_stream *stream, void *argument)
+{
+    work *work = argument;
+    work->stream = stream;
+    TB_TRY(load(work));
+    return tb_walk_cholesky(&work->there, work->plan->block, tb_panel_order(work->factor->routine),
+                            &work->visitor);
+}
+
+static tb_status take_memory(work *work)
+{
+    const tb_factor *factor = work->factor;
+    const int64_t ld = tb_pitched(factor->n, factor->a.element);
+    const size_t column = (size_t)ld * tb_bytes_of(factor->a.element);
+    TB_TRY(tb_take_buffer(work->plan->place.device, (size_t)factor->n * column, &work->matrix));
+    TB_TRY(tb_take_buffer(work->plan->place.device, sizeof(int64_t), &work->flag));
+    work->there = *factor;
+    work->there.a.data = work->matrix.memory;
+    work->there.a.ld = ld;
+    if (is_on_device(work))
+        return TB_OK;
+    work->staging = tb_make((size_t)tb_smaller(work->plan->block, factor->n) * column);
+    return work->staging ? TB_OK : TB_OUT_OF_MEMORY;
+}
+
+static void give_memory(work *work)
+{
+    tb_give_held(&work->held);
+    tb_give_buffer(&work->matrix);
+    tb_give_buffer(&work->flag);
+    tb_unmake(work->staging);
+}
+
+/* The device has come to rest. What was made in host memory is lost where the C library's allocator may have been left. */
+static void leave(void *left)
+{
+    work *work = left;
+    if (tb_left_in_the_middle())
+        work->staging = NULL;
+    if (tb_machine_device(work->plan->place.device))
+        give_memory(work);
+}
+
+/* ---- What is not finished --------------------------------------------------------------------------------- */
+
+typedef struct fetched {
+    const tb_product *triangle;
+    tb_matrix copy;
+    bool back;
+} fetched;
+
+static tb_status carry(tb_stream *stream, void *argument)
+{
+    const fetched *what = argument;
+    const tb_matrix *a = &what->triangle->c.matrix;
+    int64_t copied;
+    return what->back ? tb_copy_masked(stream, TB_HOST_TO_DEVICE, what->triangle, &what->copy, a->data, a->ld,
+                                       &copied)
+                      : tb_copy_masked(stream, TB_DEVICE_TO_HOST, what->triangle, a, what->copy.data,
+                                       what->copy.ld, &copied);
+}
+
+/* A matrix in device memory is fetched, and what the host makes of it is sent back. */
+static tb_status finish_fetched(work *work, const tb_host *host)
+{
+    tb_factor factor = *work->factor;
+    factor.a.ld = factor.n;
+    factor.a.data = tb_make(tb_matrix_bytes(&factor.a));
+    fetched what = {&work->triangle, factor.a, false};
+    tb_status status =
+        factor.a.data ? tb_in_callers_stream(&work->plan->place, carry, &what) : TB_OUT_OF_MEMORY;
+    if (status == TB_OK) {
+        tb_finish_factor(&factor, work->finished, host);
+        what.back = true;
+        status = tb_in_callers_stream(&work->plan->place, carry, &what);
+    }
+    tb_unmake(factor.a.data);
+    return status;
+}
+
+static tb_outcome finish(work *work, tb_status status, const tb_host *host)
+{
+    if (status == TB_DEVICE_LOST)
+        tb_machine_lose("factoring a matrix");
+    if (is_on_device(work))
+        return status != TB_DEVICE_LOST && finish_fetched(work, host) == TB_OK ? TB_DONE : TB_DECLINED;
+    if (work->finished == 0 && work->info == 0)
+        return TB_DECLINED;
+    tb_finish_factor(work->factor, work->finished, host);
+    return TB_DONE;
+}
+
+tb_outcome tb_run_factor(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
+{
+    const tb_factor *factor = task.factor;
+    (void)seconds;
+    work work = {.visitor = {visit}, .factor = factor, .plan = plan};
+    work.triangle = tb_rank_k(tb_gemm_routine(factor->a.element), factor->stored, false, factor->n, 0, 0,
+                              NULL, factor->n, 1, factor->a.data, factor->a.ld);
+    tb_leaving leaving;
+    tb_when_left(&leaving, leave, &work);
+    tb_status status = take_memory(&work);
+    if (status == TB_OK)
+        status = tb_in_callers_stream(&plan->place, take_steps, &work);
+    give_memory(&work);
+    tb_not_left(&leaving);
+    if (status != TB_OK)
+        return finish(&work, status, host);
+    *factor->info = 0;
+    return TB_DONE;
+}

@@ -1,0 +1,94 @@
+/* Commands: what a device is told to do in a stream (tb_enqueue, lib/device/device.h), as plain data of bounded size.
+ *
+ * A command can be copied byte by byte, and carried out by another process of the same build: kernels are named by their rows in the
+ * catalog, and what it reads and writes lies in device memory, in pinned memory, or, of a copy to or from a device that takes it
+ * (copies_pageable), anywhere in host memory. That goes for tables of a batch's matrices, too. Fields that the command's kind, or its
+ * batch, has no use for mean nothing.
+ */
+#ifndef TB_COMMAND_H
+#define TB_COMMAND_H
+
+#include "kernels/catalog.h"
+#include "words/factor.h"
+#include "words/folded.h"
+
+typedef enum tb_direction { TB_HOST_TO_DEVICE, TB_DEVICE_TO_HOST, TB_DEVICE_TO_DEVICE } tb_direction;
+
+/* rows of row_bytes each; pitches are the distance between rows in bytes, at least row_bytes when rows > 1. */
+typedef struct tb_copy {
+    tb_direction direction;
+    void *target;
+    size_t target_pitch;
+    const void *source;
+    size_t source_pitch;
+    size_t row_bytes, rows;
+} tb_copy;
+
+/* Of so many bytes that lie together. */
+static inline tb_copy tb_copy_of_bytes(tb_direction direction, void *target, const void *source, size_t bytes)
+{
+    return (tb_copy){direction, target, bytes, source, bytes, bytes, 1};
+}
+
+/* The product's operands are of the kernel's element; the workspace has as many bytes as the schedule asks for, which was prepared for
+ * this product. */
+typedef struct tb_launch {
+    uint32_t row; /* the kernel's, in the catalog */
+    /* The launch before in this stream was of the same row with this workspace and this A, whose elements have not changed: what was
+     * made of A serves again. */
+    bool same_a;
+    void *workspace;
+    tb_product product;
+    tb_schedule schedule;
+} tb_launch;
+
+/* A block of a factorization, which begins at a position of the matrix (kernels/panels/launch_panel.h); info is in device memory. */
+typedef struct tb_panel {
+    tb_factor block;
+    int64_t position;
+    int64_t *info;
+} tb_panel;
+
+typedef enum tb_command_kind {
+    TB_COMMAND_COPY,
+    TB_COMMAND_EXPAND, /* writes an operand out; source and target do not overlap, unless they are the same and nothing moves */
+    TB_COMMAND_FOLD,   /* adds a square matrix and its transpose to C; none of them overlap */
+    TB_COMMAND_LAUNCH, /* computes a product */
+    TB_COMMAND_PANEL,  /* factors a block, unless info is set already */
+} tb_command_kind;
+
+typedef struct tb_command {
+    tb_command_kind kind;
+    union {
+        tb_copy copy;
+        tb_expansion expansion;
+        tb_folding folding;
+        tb_launch launch;
+        tb_panel panel;
+    };
+} tb_command;
+
+/* Of matrices that are equally far apart the program's list is left behind: nobody reads it. */
+static inline void tb_leave_lists(tb_batch *batch)
+{
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (!batch->members[role].uneven)
+            batch->members[role].starts = NULL;
+}
+
+/* Begins to make a launch, in place: the product, the schedule and the workspace are the caller's to set. */
+static inline tb_launch *tb_begin_launch(tb_command *command, const tb_kernel *kernel)
+{
+    command->kind = TB_COMMAND_LAUNCH;
+    command->launch.row = tb_row_of(kernel);
+    command->launch.same_a = false;
+    return &command->launch;
+}
+
+/* The kernel of a launch; NULL: there is no such row. */
+static inline const tb_kernel *tb_kernel_of(const tb_launch *launch)
+{
+    return launch->row < tb_catalog_size ? &tb_catalog[launch->row] : NULL;
+}
+
+#endif

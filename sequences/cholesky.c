@@ -1,0 +1,99 @@
+/* Cholesky's factorization, L L' = A or U' U = A, block of columns after block of columns, and on the diagonal by halves:
+ *
+ *     | L11         | A11 = L11 L11'       a triangle on the diagonal
+ *     | L21     L22 | L21 = A21 L11'^-1    a solve; these columns are finished
+ *                     A22 -= L21 L21'      an update, of which the rest is to be factored
+ *
+ * Of U the same transposed: what is below the diagonal there is right of it here.
+ */
+#include "sequences/cholesky.h"
+
+#include "words/integers.h"
+
+static tb_factor part_of(const tb_factor *factor, tb_range range)
+{
+    tb_factor part = *factor;
+    part.m = part.n = range.count;
+    part.a = tb_rectangle(&factor->a, range.first, range.first, range.count, range.count);
+    return part;
+}
+
+/* What the rest's rows have in the columns, or of U the rest's columns in the rows. */
+static tb_matrix between(const tb_factor *factor, tb_range columns, tb_range rest)
+{
+    return factor->stored == TB_LOWER
+               ? tb_rectangle(&factor->a, rest.first, columns.first, rest.count, columns.count)
+               : tb_rectangle(&factor->a, columns.first, rest.first, columns.count, rest.count);
+}
+
+static tb_product solve(const tb_factor *factor, tb_range columns, tb_range rest)
+{
+    const bool lower = factor->stored == TB_LOWER, is_complex = tb_is_complex(factor->a.element);
+    const tb_matrix triangle = part_of(factor, columns).a, solved = between(factor, columns, rest);
+    const tb_scalar one = {1, 0};
+    return tb_triangular(TB_SOLVES, factor->a.element, !lower, factor->stored, true, is_complex, false,
+                         solved.rows, solved.columns, one, triangle.data, triangle.ld, solved.data,
+                         solved.ld);
+}
+
+static tb_product update(const tb_factor *factor, tb_range columns, tb_range rest)
+{
+    static const tb_routine updates[TB_ELEMENTS] = {[TB_FP32] = TB_SSYRK,
+                                                    [TB_FP64] = TB_DSYRK,
+                                                    [TB_COMPLEX_FP32] = TB_CHERK,
+                                                    [TB_COMPLEX_FP64] = TB_ZHERK};
+    const tb_matrix solved = between(factor, columns, rest), updated = part_of(factor, rest).a;
+    return tb_rank_k(updates[factor->a.element], factor->stored, factor->stored == TB_UPPER, rest.count,
+                     columns.count, -1, solved.data, solved.ld, 1, updated.data, updated.ld);
+}
+
+static tb_status give_product(tb_visitor *visitor, tb_product product, tb_range finished)
+{
+    const tb_sequence_step step = {
+        .kind = TB_STEP_PRODUCT, .size = product.k, .product = product, .finished = finished};
+    return visitor->visit(visitor, &step);
+}
+
+static tb_status give_panel(tb_visitor *visitor, const tb_factor *factor, tb_range range)
+{
+    const tb_sequence_step step = {
+        .kind = TB_STEP_PANEL, .panel = part_of(factor, range), .position = range.first};
+    return visitor->visit(visitor, &step);
+}
+
+/* By halves, but for what is one panel. */
+static tb_status factor_diagonal(const tb_factor *factor, tb_range range, int64_t panel, tb_visitor *visitor)
+{
+    if (range.count <= panel)
+        return give_panel(visitor, factor, range);
+    const int64_t half = tb_round_up(tb_ceil_div(range.count, 2), panel);
+    const tb_range first = {range.first, half}, second = {range.first + half, range.count - half},
+                   none = {0, 0};
+    TB_TRY(factor_diagonal(factor, first, panel, visitor));
+    TB_TRY(give_product(visitor, solve(factor, first, second), none));
+    TB_TRY(give_product(visitor, update(factor, first, second), none));
+    return factor_diagonal(factor, second, panel, visitor);
+}
+
+tb_status tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)
+{
+    const tb_range none = {0, 0};
+    for (int64_t first = 0; first < factor->n; first += block) {
+        const tb_range columns = {first, tb_smaller(block, factor->n - first)},
+                       rest = {first + columns.count, factor->n - first - columns.count};
+        TB_TRY(factor_diagonal(factor, columns, panel, visitor));
+        TB_TRY(give_product(visitor, solve(factor, columns, rest), columns));
+        TB_TRY(give_product(visitor, update(factor, columns, rest), none));
+    }
+    return TB_OK;
+}
+
+tb_status tb_resume_cholesky(const tb_factor *factor, int64_t done, tb_visitor *visitor)
+{
+    const tb_range columns = {0, done}, rest = {done, factor->n - done}, none = {0, 0};
+    if (done > 0 && factor->stored == TB_UPPER) /* rows of U go on beyond the columns that are finished */
+        TB_TRY(give_product(visitor, solve(factor, columns, rest), none));
+    if (done > 0)
+        TB_TRY(give_product(visitor, update(factor, columns, rest), none));
+    return give_panel(visitor, factor, rest);
+}

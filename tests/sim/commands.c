@@ -1,0 +1,253 @@
+/* What lib/device/command.h promises: a command is carried out as it is, byte by byte, wherever those bytes came from, and one that
+ * nobody knows is refused and does nothing. Held against the device that this program is linked with, the simulated one here, a real one
+ * in tests/gpu.
+ */
+#include "lib/device/platform.h"
+#include "tests/check.h"
+#include "tests/target.h"
+#include "words/members.h"
+
+#include <string.h>
+
+/* Square matrices of doubles in memory that host and device both reach. */
+enum { N = 5, MATRICES = 3, DOUBLES = N * N };
+typedef struct setting {
+    tb_stream *stream;
+    double *numbers[MATRICES];
+} setting;
+
+static void must(tb_status status, const char *step)
+{
+    if (!CHECK(status == TB_OK, "%s: status %d", step, status))
+        exit(check_result());
+}
+#define MUST(step) must((step), #step)
+
+/* The command as another process would have it: the same bytes elsewhere, and nobody keeps the first ones, nor the others for longer
+ * than it takes to enqueue them. */
+static tb_status enqueue_moved(tb_stream *stream, tb_command *made)
+{
+    tb_command *moved = malloc(sizeof *moved);
+    memcpy(moved, made, sizeof *moved);
+    memset(made, 0xff, sizeof *made);
+    const tb_status status = tb_enqueue(stream, moved);
+    memset(moved, 0xff, sizeof *moved);
+    free(moved);
+    return status;
+}
+
+static tb_matrix matrix_of(const setting *setting, int number)
+{
+    return (tb_matrix){
+        .data = setting->numbers[number], .rows = N, .columns = N, .ld = N, .element = TB_FP64};
+}
+
+static void fill(const setting *setting)
+{
+    for (int i = 0; i < MATRICES * DOUBLES; i++)
+        setting->numbers[i / DOUBLES][i % DOUBLES] = i + 1;
+}
+
+/* How many elements of a matrix are not what `expected` says. */
+static int wrong_in(const setting *setting, int number, double (*expected)(int row, int column))
+{
+    int wrong = 0;
+    for (int i = 0; i < DOUBLES; i++)
+        wrong += setting->numbers[number][i] != expected(i % N, i / N);
+    return wrong;
+}
+
+static double first(int row, int column)
+{
+    return row + N * column + 1;
+}
+
+static double first_transposed(int row, int column)
+{
+    return first(column, row);
+}
+
+static double folded(int row, int column)
+{
+    const double before = DOUBLES + first(row, column);
+    return row < column ? before : first(row, column) + first(column, row) + 2 * before;
+}
+
+/* What is in the first matrix times what is in the second, and 3 times what is in the third. */
+static double multiplied(int row, int column)
+{
+    double sum = 3 * (2 * DOUBLES + first(row, column));
+    for (int k = 0; k < N; k++)
+        sum += first(row, k) * (DOUBLES + first(k, column));
+    return sum;
+}
+
+static double multiplied_again(int row, int column)
+{
+    return multiplied(row, column) - 3 * (2 * DOUBLES + first(row, column)) + 3 * multiplied(row, column);
+}
+
+static void copies(const setting *setting)
+{
+    void *memory;
+    const size_t bytes = DOUBLES * sizeof(double);
+    fill(setting);
+    MUST(tb_allocate(0, bytes, &memory));
+    tb_command there = {.kind = TB_COMMAND_COPY,
+                        .copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, memory, setting->numbers[0], bytes)};
+    tb_command back = {.kind = TB_COMMAND_COPY,
+                       .copy = tb_copy_of_bytes(TB_DEVICE_TO_HOST, setting->numbers[1], memory, bytes)};
+    MUST(enqueue_moved(setting->stream, &there));
+    MUST(enqueue_moved(setting->stream, &back));
+    MUST(tb_synchronize(setting->stream));
+    CHECK(wrong_in(setting, 1, first) == 0, "the copy has other numbers");
+    tb_release(0, memory);
+}
+
+static void writes_out(const setting *setting)
+{
+    fill(setting);
+    tb_command command = {.kind = TB_COMMAND_EXPAND,
+                          .expansion = {.source = {.matrix = matrix_of(setting, 0)},
+                                        .target = matrix_of(setting, 1),
+                                        .factor = {1, 0}}};
+    command.expansion.source.transposed = true;
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    CHECK(wrong_in(setting, 1, first_transposed) == 0, "other numbers were written out");
+}
+
+static void folds(const setting *setting)
+{
+    fill(setting);
+    tb_command command = {.kind = TB_COMMAND_FOLD,
+                          .folding = {.sums = matrix_of(setting, 0),
+                                      .c = {.matrix = matrix_of(setting, 1)},
+                                      .beta = {2, 0},
+                                      .mask = TB_LOWER}};
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    CHECK(wrong_in(setting, 1, folded) == 0, "other numbers were folded");
+}
+
+static tb_command make_launch(const setting *setting)
+{
+    const tb_kernel *kernel = tb_find_kernel("dgemm_naive");
+    const tb_product product = tb_gemm(TB_DGEMM, false, false, N, N, N, 1, setting->numbers[0], N,
+                                       setting->numbers[1], N, 3, setting->numbers[2], N);
+    tb_command command;
+    tb_launch *launch = tb_begin_launch(&command, kernel);
+    launch->product = product;
+    launch->schedule = tb_make_schedule(kernel, &product, target_of_device(0));
+    launch->workspace = NULL;
+    CHECK(launch->schedule.workspace == 0, "dgemm_naive needs a workspace");
+    return command;
+}
+
+static void launches(const setting *setting)
+{
+    fill(setting);
+    tb_command command = make_launch(setting);
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    CHECK(wrong_in(setting, 2, multiplied) == 0, "other numbers were multiplied");
+    command = make_launch(setting);
+    command.launch.same_a = true;
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    CHECK(wrong_in(setting, 2, multiplied_again) == 0, "other numbers were multiplied by the same A");
+}
+
+/* Each C is the sum of the matrix's numbers, of a batch whose addresses lie in a table that the device reads. */
+static void launches_by_table(const setting *setting)
+{
+    enum { MEMBERS = 3 };
+    const int places[MEMBERS] = {0, 1, 7};
+    void *memory;
+    MUST(tb_platform.allocate_pinned(TB_ROLES * MEMBERS * sizeof(void *), &memory));
+    void **tables = memory;
+    fill(setting);
+    for (int i = 0; i < MEMBERS; i++)
+        for (tb_role role = TB_A; role < TB_ROLES; role++)
+            tables[(int)role * MEMBERS + i] = setting->numbers[role] + places[i];
+    const tb_kernel *kernel = tb_find_kernel("dgemm_naive");
+    tb_product product = tb_gemm(TB_DGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&product, role, MEMBERS, 0, tables + (int)role * MEMBERS);
+    tb_command command;
+    tb_launch *launch = tb_begin_launch(&command, kernel);
+    launch->product = product;
+    launch->schedule = tb_make_schedule(kernel, &product, target_of_device(0));
+    tb_leave_lists(&launch->product.batch);
+    CHECK(launch->product.batch.members[TB_A].starts == (void *const *)tables, "the table was left behind");
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    for (int i = 0; i < MEMBERS; i++) {
+        const double got = setting->numbers[2][places[i]], a = places[i] + 1;
+        CHECK(got == a * (a + DOUBLES), "member %d is %g", i, got);
+    }
+    tb_platform.release_pinned(memory, TB_ROLES * MEMBERS * sizeof(void *));
+}
+
+/* It would lie in the program's memory. */
+static void an_even_batch_has_no_list(void)
+{
+    double numbers[DOUBLES];
+    void *starts[] = {numbers, numbers + 2, numbers + 4};
+    tb_product product = tb_gemm(TB_DGEMM, false, false, 1, 1, 1, 1, numbers, 1, numbers, 1, 0, numbers, 1);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&product, role, 3, 0, starts);
+    tb_leave_lists(&product.batch);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        CHECK(!product.batch.members[role].starts && product.batch.members[role].stride == 2,
+              "operand %d has a list", (int)role);
+}
+
+/* And what comes behind it in the stream is done. */
+static void the_unknown_is_refused(const setting *setting)
+{
+    const int kinds[] = {TB_COMMAND_LAUNCH + 1, 77, INT32_MAX};
+    const uint32_t rows[] = {(uint32_t)tb_catalog_size, UINT32_MAX};
+    fill(setting);
+    for (int i = 0; i < 3; i++) {
+        tb_command command = make_launch(setting);
+        command.kind = (tb_command_kind)kinds[i];
+        CHECK(enqueue_moved(setting->stream, &command) == TB_UNSUPPORTED, "kind %d is known", kinds[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        tb_command command = make_launch(setting);
+        command.launch.row = rows[i];
+        CHECK(enqueue_moved(setting->stream, &command) == TB_UNSUPPORTED, "there is a row %u", rows[i]);
+    }
+    MUST(tb_synchronize(setting->stream));
+    for (int i = 0; i < MATRICES * DOUBLES; i++)
+        CHECK(setting->numbers[i / DOUBLES][i % DOUBLES] == i + 1, "number %d has changed", i);
+    tb_command command = make_launch(setting);
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    CHECK(wrong_in(setting, 2, multiplied) == 0, "nothing was multiplied later on");
+}
+
+int main(void)
+{
+    const size_t bytes = DOUBLES * sizeof(double);
+    int devices;
+    setting setting;
+    if (tb_platform.open(&devices) != TB_OK)
+        SKIP("no device");
+    MUST(tb_device_at(0)->open_device(0));
+    MUST(tb_create_stream(0, &setting.stream));
+    for (int i = 0; i < MATRICES; i++)
+        MUST(tb_platform.allocate_pinned(bytes, (void **)&setting.numbers[i]));
+    copies(&setting);
+    writes_out(&setting);
+    folds(&setting);
+    launches(&setting);
+    launches_by_table(&setting);
+    an_even_batch_has_no_list();
+    the_unknown_is_refused(&setting);
+    tb_destroy_stream(setting.stream);
+    for (int i = 0; i < MATRICES; i++)
+        tb_platform.release_pinned(setting.numbers[i], bytes);
+    return check_result();
+}

@@ -1,0 +1,156 @@
+/* A task answers for what it is: for a product of every routine, a batch, and a factorization. */
+#include "words/members.h"
+#include "words/task.h"
+
+#include "tests/check.h"
+#include "tests/unit/products.h"
+
+#include <string.h>
+
+enum { M = 5, N = 7, K = 3 };
+
+static const tb_matrix *matrix_of(const tb_product *product, int number)
+{
+    return number == 0 ? &product->a.matrix : number == 1 ? &product->b.matrix : &product->c.matrix;
+}
+
+static void a_product_of_any_routine_answers_as_the_product(void)
+{
+    for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+        const tb_product product = product_of_routine(routine, M, N, K);
+        const tb_task task = tb_task_of_product(&product);
+        const tb_extents extents = tb_task_extents(task);
+        const char *name = tb_routine_rows[routine].name;
+        CHECK(tb_is_product(task) && tb_task_routine(task) == product.routine, "%s is another routine's",
+              name);
+        CHECK(tb_task_element(task) == tb_routine_rows[routine].element, "%s has another element", name);
+        CHECK(tb_task_members(task) == 1, "%s is a batch", name);
+        CHECK(extents.count == 3 && extents.of[0] == product.m && extents.of[1] == product.n &&
+                  extents.of[2] == product.k && strcmp(extents.names, "mnk") == 0,
+              "%s has other extents", name);
+        CHECK(tb_task_flops(task) == 2 * tb_volume(&product), "%s has %g flops", name, tb_task_flops(task));
+        CHECK(tb_task_bytes(task) == tb_product_bytes(&product), "%s has %zu bytes", name,
+              tb_task_bytes(task));
+        CHECK(tb_task_matrices(task) == 3, "%s has %d matrices", name, tb_task_matrices(task));
+        for (int i = 0; i < 3; i++)
+            CHECK(tb_task_matrix(task, i) == matrix_of(&product, i) && tb_task_touches(task, i),
+                  "matrix %d of %s is another one", i, name);
+    }
+}
+
+/* What every routine is told of as: letters and sizes. */
+static void products_are_told_of_by_their_letters(void)
+{
+    static const struct {
+        const char *classes_routine, *letters;
+    } rows[] = {
+        {"sgemm", "NN"},   {"dsyrk", "LNT"},  {"zherk", "LNC"},      {"sgemmt", "LNN"},
+        {"csymm", "LL"},   {"chemm", "LL"},   {"dsyr2k", "LNT"},     {"zher2k", "LNC"},
+        {"strmm", "LLNN"}, {"dtrsm", "LLNN"}, {"sgemm_batch", "NN"}, {"sgemm_batch_strided", "NN"},
+    };
+    bool seen[TB_CLASSES] = {false};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (tb_routine routine = 0; routine < TB_ROUTINES; routine++) {
+            char letters[TB_LETTERS_SIZE];
+            if (strcmp(tb_routine_rows[routine].name, rows[i].classes_routine) != 0)
+                continue;
+            const tb_product product = product_of_routine(routine, M, N, K);
+            seen[tb_routine_rows[routine].class] = true;
+            tb_print_letters(tb_task_of_product(&product), letters);
+            CHECK(strcmp(letters, rows[i].letters) == 0, "%s has letters %s", rows[i].classes_routine,
+                  letters);
+        }
+    for (int class = 0; class < TB_CLASSES; class ++)
+        CHECK(seen[class] || tb_class_rows[class].factors, "no row is of class %d", class);
+}
+
+static void a_product_is_printed_whole(void)
+{
+    char text[TB_TASK_TEXT_SIZE];
+    tb_product product = tb_gemm(TB_DGEMM, false, true, M, N, K, 0.5, NULL, 11, NULL, 12, 0, NULL, 13);
+    tb_print_task(tb_task_of_product(&product), text);
+    CHECK(strcmp(text, "dgemm NT m=5 n=7 k=3 lda=11 ldb=12 ldc=13 alpha=0.5 beta=0") == 0, "%s", text);
+    product = tb_gemm(TB_ZGEMM, true, false, M, N, K, 0.5, NULL, 11, NULL, 12, 2, NULL, 13);
+    product.a.conjugated = true;
+    tb_spread(&product, TB_C, 4, 1000, NULL);
+    tb_print_task(tb_task_of_product(&product), text);
+    CHECK(strcmp(text, "zgemm CN products=4 m=5 n=7 k=3 lda=11 ldb=12 ldc=13 alpha=(0.5,0) beta=(2,0)") == 0,
+          "%s", text);
+    product = tb_gemm(TB_CGEMM, true, true, INT64_MAX, INT64_MAX, INT64_MAX, -1.23456e-300, NULL, INT64_MAX,
+                      NULL, INT64_MAX, -1.23456e-300, NULL, INT64_MAX);
+    product.alpha.im = product.beta.im = -1.23456e-300;
+    tb_spread(&product, TB_C, INT64_MAX, 0, NULL);
+    product.routine = TB_SGEMM_BATCH_STRIDED;
+    tb_print_task(tb_task_of_product(&product), text);
+    CHECK(strstr(text, "beta=(-1.23456e-300,-1.23456e-300)"), "the longest is cut: %s", text);
+}
+
+static void a_batch_has_the_flops_of_all(void)
+{
+    tb_product product = product_of_routine(TB_CGEMM, M, N, K);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        tb_spread(&product, role, 9, 1000, NULL);
+    const tb_task task = tb_task_of_product(&product);
+    CHECK(tb_task_members(task) == 9, "%lld members", (long long)tb_task_members(task));
+    CHECK(tb_task_flops(task) == 9 * 8.0 * M * N * K, "%g flops", tb_task_flops(task));
+}
+
+static void what_is_left_of_a_product_touches_c_alone(void)
+{
+    const tb_product product = product_of_routine(TB_SGEMM, M, N, K), rest = tb_without_product(&product);
+    const tb_task task = tb_task_of_product(&rest);
+    CHECK(!tb_task_touches(task, TB_A) && !tb_task_touches(task, TB_B) && tb_task_touches(task, TB_C),
+          "beta * C touches A or B");
+}
+
+/* No routine is a factorization's yet: DGEMM and ZGEMM lend their names and elements. */
+static void a_factorization_answers_for_its_matrix(void)
+{
+    char letters[TB_LETTERS_SIZE], text[TB_TASK_TEXT_SIZE];
+    double numbers[1];
+    int64_t info = 0;
+    for (tb_triangle stored = TB_LOWER; stored <= TB_UPPER; stored++) {
+        const tb_factor factor = tb_potrf(TB_DGEMM, stored, 6, numbers, 9, &info);
+        const tb_task task = tb_task_of_factor(&factor);
+        const tb_extents extents = tb_task_extents(task);
+        CHECK(!tb_is_product(task) && tb_task_routine(task) == TB_DGEMM, "of another routine");
+        CHECK(tb_task_element(task) == TB_FP64 && tb_task_members(task) == 1, "of another element");
+        CHECK(extents.count == 1 && extents.of[0] == 6 && strcmp(extents.names, "n") == 0, "other extents");
+        CHECK(tb_task_flops(task) == 72, "%g flops", tb_task_flops(task));
+        CHECK(tb_task_bytes(task) == 18 * sizeof(double), "%zu bytes", tb_task_bytes(task));
+        CHECK(tb_task_matrices(task) == 1 && tb_task_matrix(task, 0) == &factor.a && tb_task_touches(task, 0),
+              "another matrix");
+        CHECK(factor.a.data == numbers && factor.a.rows == 6 && factor.a.columns == 6 && factor.info == &info,
+              "not what the call said");
+        tb_print_letters(task, letters);
+        CHECK(strcmp(letters, stored == TB_LOWER ? "L" : "U") == 0, "letters %s", letters);
+        tb_print_task(task, text);
+        CHECK(strcmp(text, stored == TB_LOWER ? "dgemm L n=6 lda=9" : "dgemm U n=6 lda=9") == 0, "%s", text);
+    }
+    const tb_factor complex = tb_potrf(TB_ZGEMM, TB_LOWER, 6, numbers, 9, &info);
+    CHECK(tb_task_flops(tb_task_of_factor(&complex)) == 4 * 72, "of complex numbers");
+}
+
+/* Of a rectangle, which no factorization has yet. */
+static void a_rectangle_has_two_extents(void)
+{
+    char text[TB_TASK_TEXT_SIZE];
+    tb_factor factor = tb_potrf(TB_SGEMM, TB_FULL, 6, NULL, 9, NULL);
+    factor.m = factor.a.rows = 8;
+    const tb_task task = tb_task_of_factor(&factor);
+    CHECK(tb_task_extents(task).count == 2 && tb_task_bytes(task) == 48 * sizeof(float), "other amounts");
+    tb_print_task(task, text);
+    CHECK(strcmp(text, "sgemm m=8 n=6 lda=9") == 0, "%s", text);
+}
+
+int main(void)
+{
+    a_product_of_any_routine_answers_as_the_product();
+    products_are_told_of_by_their_letters();
+    a_product_is_printed_whole();
+    a_batch_has_the_flops_of_all();
+    what_is_left_of_a_product_touches_c_alone();
+    a_factorization_answers_for_its_matrix();
+    a_rectangle_has_two_extents();
+    return check_result();
+}
