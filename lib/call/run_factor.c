@@ -20,6 +20,9 @@
 
 #include <string.h>
 
+/* Products that are enqueued before the stream is waited for, at most. */
+enum { HELD_MOST = 8 };
+
 typedef struct work {
     tb_visitor visitor;
     const tb_factor *factor; /* the program's */
@@ -30,7 +33,8 @@ typedef struct work {
     tb_buffer matrix, flag; /* on the device: the copy, and info */
     char *
         staging; /* in host memory: info, and columns until it is known that they are finished; NULL: they go straight to a device */
-    tb_held held;     /* what the steps have taken since the stream was waited for */
+    tb_held held[HELD_MOST]; /* what products have taken since the stream was waited for */
+    int held_count;
     int64_t finished; /* columns that are in the program's matrix */
     int64_t info;
 } work;
@@ -59,6 +63,19 @@ static tb_status load(work *work)
                           &work->triangle, a, work->there.a.data, work->there.a.ld, &copied);
 }
 
+static void give_held(work *work)
+{
+    while (work->held_count > 0)
+        tb_give_held(&work->held[--work->held_count]);
+}
+
+static tb_status come_to_rest(work *work)
+{
+    TB_TRY(tb_synchronize(work->stream));
+    give_held(work);
+    return TB_OK;
+}
+
 /* Waits until the columns are there and looks whether they are finished. */
 static tb_status wait_for_columns(work *work, tb_range columns)
 {
@@ -68,9 +85,7 @@ static tb_status wait_for_columns(work *work, tb_range columns)
     TB_TRY(tb_issue_copy(work->stream, &flag));
     if (work->staging)
         TB_TRY(tb_copy_operand(work->stream, TB_DEVICE_TO_HOST, &there, work->staging, there.rows));
-    TB_TRY(tb_synchronize(work->stream));
-    tb_give_held(&work->held);
-    return TB_OK;
+    return come_to_rest(work);
 }
 
 /* From the copy in device or in host memory into the program's matrix, the triangle alone; of those that could be copied it is known
@@ -103,7 +118,10 @@ static tb_status take_step(work *work, const tb_sequence_step *step)
         return tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory);
     if (step->product.m == 0 || step->product.n == 0)
         return TB_OK;
-    return tb_enqueue_resident(work->stream, &step->product, &work->plan->place, &work->held);
+    if (work->held_count == HELD_MOST)
+        TB_TRY(come_to_rest(work));
+    return tb_enqueue_resident(work->stream, &step->product, &work->plan->place,
+                               &work->held[work->held_count++]);
 }
 
 /* A pivot that is not positive ends the walk. */
@@ -146,7 +164,7 @@ static tb_status take_memory(work *work)
 
 static void give_memory(work *work)
 {
-    tb_give_held(&work->held);
+    give_held(work);
     tb_give_buffer(&work->matrix);
     tb_give_buffer(&work->flag);
     tb_unmake(work->staging);

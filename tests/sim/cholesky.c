@@ -272,6 +272,20 @@ static void fail_in_device_memory(void)
                                       .failure = (way + (int)i) % 2 ? "memory" : "unsupported"});
 }
 
+/* What a call takes of a device is kept for the next one, which takes no more. */
+static void nothing_is_left_behind(void)
+{
+    const trial t = {.spelling = TB_SPELLING_dpotrf_, .n = 700, .lower = true};
+    tileblas_set_option("KERNEL", "dgemm_crt_sm90"); /* which takes a workspace */
+    try(&t);
+    const sim_usage before = sim_get_usage();
+    try(&t);
+    const sim_usage now = sim_get_usage();
+    CHECK(now.device_blocks <= before.device_blocks && now.streams <= before.streams,
+          "%ld blocks and %ld streams, not %ld and %ld", now.device_blocks, now.streams, before.device_blocks,
+          before.streams);
+}
+
 int main(int count, char **arguments)
 {
     const char *program = count > 1 ? arguments[1] : "names";
@@ -284,6 +298,7 @@ int main(int count, char **arguments)
         force_device();
         by_every_name();
         of_every_order(TB_SPELLING_dpotrf_);
+        nothing_is_left_behind();
     } else if (strcmp(program, "alone") == 0) {
         of_every_order(TB_SPELLING_dpotrf_);
     } else {
