@@ -38,7 +38,7 @@ int tb_read_cblas(int layout, const int *values, const tb_arguments *given, tb_p
 /* The same of Fortran, whose letters are in either case. */
 int tb_read_fortran(const char *letters, const tb_arguments *given, tb_product *product);
 
-/* Of batches' own arguments, in CBLAS; in Fortran they are one less each. */
+/* The numbers of batches' own arguments, in CBLAS; in Fortran they are one less each. */
 enum {
     TB_ARGUMENT_GROUP_COUNT = 15,
     TB_ARGUMENT_GROUP_SIZE = 16,

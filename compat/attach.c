@@ -84,7 +84,7 @@ static bool is_anothers(tb_spelling spelling, uintptr_t target)
            !tb_is_foreign(spelling, address);
 }
 
-/* Of a jump slot that was never called through: what the linker will find, or 0. Where the whole process sees another definition
+/* For a jump slot that was never called through: what the linker will find, or 0. Where the whole process sees another definition
  * than the object brings, or a stub of the program's, only the linker knows, and is made to tell: by a call that
  * computes nothing of the program's. */
 static uintptr_t foresee_target(const tb_surveyed_object *object, void *handle,
@@ -309,7 +309,7 @@ static void end_visit(visit *visit)
 
 static bool attach_to_others(void);
 
-/* Of the last look: objects that hold references which are bound. */
+/* What the last look found: objects that hold references which are bound. */
 static atomic_int attached_objects;
 
 /* follows: objects that are loaded later are to be bound, too. */

@@ -44,7 +44,7 @@ static inline void tb_spread_product(tb_product *product, int64_t count, const i
     }
 }
 
-/* Of a C without elements nothing is read, where the matrices lie neither. */
+/* Nothing is read of a C without elements, where the matrices lie neither. */
 static inline bool tb_has_elements(const tb_product *product)
 {
     return product->m > 0 && product->n > 0;

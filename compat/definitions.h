@@ -20,7 +20,7 @@ typedef struct tb_definition {
     bool is_dependency; /* of the caller that was asked for, or its own */
 } tb_definition;
 
-/* Of the object that an address lies in, its own definition of the name; NULL where it has none. */
+/* The object's own definition of the name, of the object that an address lies in; NULL where it has none. */
 void *tb_own_definition(const void *address, const char *name);
 
 /* The first one in the order in which the linker goes through an object and what it depends on: breadth first. */

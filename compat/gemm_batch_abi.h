@@ -93,7 +93,7 @@ TB_INLINED int group_of_fortran(tb_product *product, const tb_host_blas *host, i
     return number != 0 ? number : size < 0 ? TB_ARGUMENT_GROUP_SIZE - 1 : 0;
 }
 
-/* Of every group, which is called product. */
+/* For every group, which is called product. */
 #define FOR_EACH_GROUP(groups, group_of, arguments, use)                                                     \
     for (int64_t group = 0, first = 0; group < (groups); group++) {                                          \
         tb_product product;                                                                                  \

@@ -48,7 +48,7 @@ static bool is_of_batch(const tb_product *product)
            (!is_uneven || !tb_class_of(product->routine)->is_strided);
 }
 
-/* Of a symmetric or triangular operand. */
+/* Whether a symmetric or triangular operand is all there. */
 static bool is_whole(const tb_operand *operand)
 {
     return operand->rows == operand->columns && operand->diagonal == 0;
@@ -83,7 +83,7 @@ static bool does_itself(const tb_host_blas *host, tb_task task)
     return host->address && (!tb_is_product(task) || (is_of_routine(task.product) && !host->prefers_gemm));
 }
 
-/* Of other products many are GEMM's, as those are of which only a part is wanted. */
+/* Many other products are GEMM's, as those are of which only a part is wanted. */
 static bool call_host(const tb_host *host, tb_task task)
 {
     const tb_host_blas *called = (const tb_host_blas *)host;

@@ -11,7 +11,7 @@ typedef struct tb_host_blas tb_host_blas;
 struct tb_host_blas {
     tb_host base;
     void *address; /* NULL: nobody but us has the routine */
-    /* Of a routine for a triangle or for a batch: who has GEMM, spelled alike, which does parts of it; or NULL. */
+    /* For a routine of triangles or of batches: who has GEMM, spelled alike, which does parts of it; or NULL. */
     const tb_host_blas *gemm;
     bool prefers_gemm;    /* it computes the routine's products better than the routine does */
     tb_spelling spelling; /* of the caller; the address is of the same routine and calling convention */

@@ -43,7 +43,7 @@ typedef struct tb_extent {
 
 tb_extent tb_extent_of(const struct dl_phdr_info *object);
 
-/* Of the object that an address lies in; false when it lies in none. */
+/* Tells of the object that an address lies in; false when it lies in none. */
 bool tb_find_extent(const void *address, tb_extent *extent);
 
 static inline bool tb_lies_within(const tb_extent *extent, uintptr_t address)

@@ -27,7 +27,7 @@ const ElfW(Sym) * tb_look_up_symbol(const tb_symbol_table *object, const char *n
 /* What stands behind the folders of a path. */
 const char *tb_file_of(const char *path);
 
-/* Of the name of a symbol, or of a library's file. */
+/* The hash of the name of a symbol, or of a library's file. */
 uint32_t tb_hash_name(const char *name);
 
 /* Whether others need it by the name of that file, whose hash that is. */

@@ -254,7 +254,7 @@ tb_target tb_target_of(const tb_chip *chip)
                        .memory_bytes_a_clock = chip->memory_bytes_a_clock};
 }
 
-/* Of a link with 16 lanes of PCI Express 5.0, bytes a second. */
+/* A link with 16 lanes of PCI Express 5.0, bytes a second. */
 #define NOMINAL_LINK 52e9
 
 /* Between ordinary and pinned memory, bytes a second: what a thread that is awake reaches, both ways together

@@ -10,10 +10,10 @@ bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling 
 /* Cuts a product or solve in C's place; false when nothing fits (cut_in_place.c). */
 bool tb_cut_in_place(const tb_product *product, const tb_budget *budget, tb_tiling *tiling);
 
-/* Of the steps of k in a slab, but for the last one. */
+/* The number of steps of k in a slab is a multiple of this, but for the last one's. */
 #define TB_SLAB_K_MULTIPLE 128
 
-/* Of rows x columns of C, columns that one round of blocks over the multiprocessors covers: a smaller swath
+/* Those columns of rows x columns of C that one round of blocks over the multiprocessors covers: a smaller swath
  * would leave some idle, and a short launch costs more to start than it brings forward. */
 int64_t tb_choose_swath(const tb_budget *budget, int64_t rows, int64_t columns, int64_t k);
 

@@ -4,7 +4,7 @@
  *     | L21     L22 | L21 = A21 L11'^-1    a solve; these columns are finished
  *                     A22 -= L21 L21'      an update, of which the rest is to be factored
  *
- * Of U the same transposed: what is below the diagonal there is right of it here.
+ * U is the same transposed: what is below the diagonal there is right of it here.
  */
 #include "sequences/cholesky.h"
 

@@ -21,7 +21,7 @@ typedef enum tb_step_kind {
 
 typedef struct tb_sequence_step {
     tb_step_kind kind;
-    /* Of products: those of one size are computed by one row, which is chosen for the first of them. */
+    /* A product's: those of one size are computed by one row, which is chosen for the first of them. */
     int64_t size;
     union {
         tb_product

@@ -11,7 +11,7 @@
 #include "sequences/walks.h"
 #include "words/integers.h"
 
-/* Of small triangles; products have the order of both halves that they lie between. */
+/* The order of small triangles; products have the order of both halves that they lie between. */
 enum { SIZE_OF_TRIANGLES = 0 };
 
 /* The part of C that belongs to a part of the triangle. */

@@ -28,7 +28,7 @@ typedef struct tb_arguments {
     int64_t ldc;
 } tb_arguments;
 
-/* Of a batch, one of its products. */
+/* A batch's is one of its products. */
 tb_product tb_product_of(const tb_arguments *given);
 
 /* What does by columns what these do by rows. A row-major matrix is its transpose in column-major order, so that

@@ -34,7 +34,7 @@ static inline bool tb_is_complex(tb_element element)
     return element >= TB_REAL_ELEMENTS;
 }
 
-/* Of what real and imaginary parts are. */
+/* The element that real and imaginary parts are of. */
 static inline tb_element tb_real_of(tb_element element)
 {
     return tb_is_complex(element) ? (tb_element)(element - TB_REAL_ELEMENTS) : element;

@@ -58,12 +58,12 @@ typedef struct tb_product {
     int64_t diagonal;
     int terms; /* 2: another product is added, with A and B in each other's place; 0 and 1: none is */
     tb_in_place in_place; /* otherwise than out of place, k is the triangle's order, and beta is 1 */
-    /* Of plain products, at most one of the two: op(A)'s, or op(B)'s, elements beyond this triangle are zeros. They lie in
+    /* In a plain product elements of op(A), or of op(B), beyond this triangle are zeros; at most one of the two. They lie in
      * memory, and may be read; but kernels may leave out the steps of k that multiply nothing else. Of complex numbers written
      * out as real ones the diagonal is one of blocks, 2 x 2. TB_FULL: nothing is known. */
     tb_triangle a_nonzero, b_nonzero;
     bool b_nonzero_pairs; /* b_nonzero takes two rows of op(B), parts of complex numbers, for one */
-    /* Of double precision: in a sample of op(A)'s rows and op(B)'s columns, magnitudes differ so little that scaled integers
+    /* A product of double precision: in a sample of op(A)'s rows and op(B)'s columns, magnitudes differ so little that scaled integers
      * serve (docs/precision.md). False: nothing is known. Forecasts depend on it, and nothing else does. */
     bool like_magnitudes;
 } tb_product;
@@ -177,7 +177,7 @@ static inline tb_product tb_symm(tb_routine routine, bool left, tb_triangle stor
     return product;
 }
 
-/* Of a product of SYMM or HEMM: whether the matrix of which one triangle is stored is the factor on the left. */
+/* For a product of SYMM or HEMM: whether the matrix of which one triangle is stored is the factor on the left. */
 static inline bool tb_is_symmetric_left(const tb_product *product)
 {
     return product->a.structure != TB_GENERAL;
@@ -215,25 +215,25 @@ static inline tb_product tb_triangular(tb_in_place in_place, tb_element element,
                         .in_place = in_place};
 }
 
-/* Of such a one: whether the triangle is the factor on the left. */
+/* For such a one: whether the triangle is the factor on the left. */
 static inline bool tb_is_triangle_left(const tb_product *product)
 {
     return product->a.structure == TB_TRIANGULAR;
 }
 
-/* Of such a one: the triangle. */
+/* Such a one's triangle. */
 static inline const tb_operand *tb_triangle_of(const tb_product *product)
 {
     return tb_is_triangle_left(product) ? &product->a : &product->b;
 }
 
-/* Of such a one: whether C's columns have nothing to do with each other; its rows have nothing where they do. */
+/* For such a one: whether C's columns have nothing to do with each other; its rows have nothing where they do. */
 static inline bool tb_goes_by_columns(const tb_product *product)
 {
     return tb_is_triangle_left(product);
 }
 
-/* Of such a one: the operand that is C itself, and has nothing of its own. */
+/* Such a one's operand that is C itself, and has nothing of its own. */
 static inline bool tb_is_in_place_of(const tb_product *product, tb_role role)
 {
     return product->in_place != TB_OUT_OF_PLACE && role == (tb_is_triangle_left(product) ? TB_B : TB_A);
@@ -261,7 +261,7 @@ static inline tb_range tb_masked_rows(const tb_product *product, int64_t column)
     return (tb_range){first, end - first};
 }
 
-/* Of these rows, those that belong to the mask in any of these columns: from the first to the last. */
+/* Those of these rows that belong to the mask in any of these columns: from the first to the last. */
 static inline tb_range tb_masked_box(const tb_product *product, tb_range rows, tb_range columns)
 {
     const tb_range left = tb_masked_rows(product, columns.first),

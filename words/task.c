@@ -10,7 +10,7 @@ size_t tb_task_bytes(tb_task task)
     return task.factor->stored == TB_FULL ? all : all / 2;
 }
 
-/* Of a triangle; TB_FULL has none. */
+/* A triangle's letter; TB_FULL has none. */
 static const char triangles[] = {[TB_LOWER] = 'L', [TB_UPPER] = 'U'};
 
 static char operation_letter(const tb_operand *operand)

@@ -74,7 +74,7 @@ static inline tb_element tb_task_element(tb_task task)
 
 /* ---- Amounts ---------------------------------------------------------------------------------------------- */
 
-/* Of real numbers; a multiply-add is two. Of a batch those of all members. */
+/* Those of real numbers; a multiply-add is two. A batch has those of all members. */
 static inline double tb_task_flops(tb_task task)
 {
     return 2 * (tb_is_product(task) ? tb_volume(task.product) : tb_factor_volume(task.factor));

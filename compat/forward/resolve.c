@@ -66,7 +66,7 @@ static void *find_in(void *library, const question *question)
     return may_answer(question, address, TB_PLAIN_BITS) ? address : NULL;
 }
 
-/* Of all objects that the program has loaded the nearest to the caller; one process has one answer, so that its width must be the usual one. Those that
+/* The one of all objects that the program has loaded which is nearest to the caller; one process has one answer, so that its width must be the usual one. Those that
  * the linker has behind its next definition may be of any. */
 static void *find_nearest(const question *question, const void *next)
 {
@@ -97,7 +97,7 @@ static void *find_in_process(const question *question, bool is_lapack)
     if (next)
         return find_nearest(question, next);
     void *address = find_in(tb_libraries_with_us[is_lapack], question);
-    /* Of a forwarder's call nobody is asked whether it leads back, so that whoever is there may be the next forwarder. */
+    /* Nobody is asked of a forwarder's call whether it leads back, so that whoever is there may be the next forwarder. */
     if (address || question->forwarder >= 0 || is_error_handler(question->symbol))
         return address;
     return find_nearest(question, NULL);

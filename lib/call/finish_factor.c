@@ -26,7 +26,7 @@ static double *at(const tb_factor *panel, int64_t row, int64_t column)
     return panel->stored == TB_LOWER ? tb_at(&panel->a, row, column) : tb_at(&panel->a, column, row);
 }
 
-/* Of double precision, column by column. Returns info. */
+/* The panel is of double precision. Column by column; returns info. */
 static int64_t factor_by_loops(const tb_factor *panel)
 {
     for (int64_t j = 0; j < panel->n; j++)

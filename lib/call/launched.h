@@ -46,7 +46,7 @@ void tb_prepare_launch(const tb_product *given, const tb_plan *plan, int term, c
 /* Enqueues the copies and expansions. */
 tb_status tb_write_out(tb_stream *stream, const tb_product *given, const tb_launched *launched);
 
-/* Of all steps of k of the first term the plan's (planned), of others one that is made for them. */
+/* The plan's for all steps of k of the first term (planned); for others one that is made for them. */
 tb_schedule tb_schedule_of(const tb_product *product, const tb_plan *plan, bool planned);
 
 /* What all terms of the product need in turn, so many steps of k at a time. */

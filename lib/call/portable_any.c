@@ -31,7 +31,7 @@ static void store(const tb_matrix *operand, int64_t row, int64_t column, tb_scal
             ((double *)at)[part] = values[part];
 }
 
-/* Of the operand as the product reads it. Of a triangular one only what is stored is asked for. */
+/* An element of the operand as the product reads it. Only what is stored of a triangular one is asked for. */
 static tb_scalar element_of(const tb_operand *operand, int64_t row, int64_t column)
 {
     const int64_t i = operand->transposed ? column : row, j = operand->transposed ? row : column;

@@ -11,7 +11,7 @@
  * all of the time. */
 typedef tb_outcome tb_runner(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
 
-/* Of products, and of factorizations. */
+/* Those that run products, and those that run factorizations. */
 tb_runner tb_run_host, tb_run_resident, tb_run_streamed;
 tb_runner tb_run_factor_on_host, tb_run_factor;
 

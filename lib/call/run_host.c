@@ -46,7 +46,7 @@ static bool multiply_by_host(const tb_product *product, const tb_host *host)
 
 /* ---- By blocks of the mask -------------------------------------------------------------------------------- */
 
-/* Of a block through which the mask's edge goes. */
+/* The extent of a block through which the mask's edge goes. */
 #define EDGE_EXTENT 32
 typedef double edge_block[2 * EDGE_EXTENT * EDGE_EXTENT]; /* of complex numbers, too */
 

@@ -124,7 +124,7 @@ static bool let_read_each_other(int device, int other)
            tb_enable_access(device, other) == TB_OK && tb_enable_access(other, device) == TB_OK;
 }
 
-/* Of two devices: C is cut across its columns or its rows. */
+/* Two devices: C is cut across its columns or its rows. */
 static void prepare_exchange(work *works, int count, tb_exchange *exchange)
 {
     if (count != 2 || !tb_is_plain(&works[0].region.given) ||
@@ -274,7 +274,7 @@ static tb_outcome finish(const work *works, int count, const tb_host *host)
     return TB_DONE;
 }
 
-/* Of one call: too much for the stack of a thread. */
+/* One call's: too much for the stack of a thread. */
 typedef struct shared_work {
     work works[TB_REGIONS_MAXIMUM];
     tb_exchange exchange;

@@ -27,7 +27,7 @@ static bool has_looked;
 
 /* ---- Where this is -------------------------------------------------------------------------------------- */
 
-/* Of a line of /proc/self/maps: "start-end mode offset device inode path". */
+/* Whether the address lies in what a line of /proc/self/maps tells of: "start-end mode offset device inode path". */
 static bool is_own(const char *line, const char **path)
 {
     uintptr_t start, end;

@@ -16,7 +16,7 @@
 typedef struct tb_code {
     char identity[64]; /* SHA-256 of the binaries and their names; this build's is in tb_code_identity.h */
     uint64_t count;
-    /* Of each source file: its name without the ending, and its fat binary. Both in bytes from the beginning of all this. */
+    /* Each source file has here its name without the ending, and its fat binary. Both in bytes from the beginning of all this. */
     struct {
         uint64_t name, binary;
     } files[];

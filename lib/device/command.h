@@ -24,7 +24,7 @@ typedef struct tb_copy {
     size_t row_bytes, rows;
 } tb_copy;
 
-/* Of so many bytes that lie together. */
+/* A copy of so many bytes that lie together. */
 static inline tb_copy tb_copy_of_bytes(tb_direction direction, void *target, const void *source, size_t bytes)
 {
     return (tb_copy){direction, target, bytes, source, bytes, bytes, 1};
@@ -68,7 +68,7 @@ typedef struct tb_command {
     };
 } tb_command;
 
-/* Of matrices that are equally far apart the program's list is left behind: nobody reads it. */
+/* The program's list of matrices that are equally far apart is left behind: nobody reads it. */
 static inline void tb_leave_lists(tb_batch *batch)
 {
     for (tb_role role = TB_A; role < TB_ROLES; role++)

@@ -17,7 +17,7 @@
  * stay what they are. */
 #define REFUSED_SECONDS 10.0
 
-/* Of a device's memory, for buffers with names. */
+/* The share of a device's memory that is for buffers with names. */
 #define NAMED_SHARE 0.125
 
 typedef struct kept_buffer {

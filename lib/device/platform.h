@@ -44,7 +44,7 @@ static inline bool tb_has_platform(void)
     return tb_platform.tables != NULL;
 }
 
-/* Of a device that the platform has. */
+/* The table of a device that the platform has. */
 static inline const tb_device_operations *tb_device_at(int ordinal)
 {
     return tb_platform.tables[ordinal];

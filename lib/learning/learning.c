@@ -37,7 +37,7 @@ static ratios learned[TB_ELEMENTS][TB_LEARNED_KINDS];
 /* The first product that devices share waits for what they need from then on, pinned memory and threads, and teaches nothing. */
 static atomic_bool has_shared;
 
-/* Of a batch that of a member. */
+/* A batch has that of a member. */
 static int size_of(const tb_product *product)
 {
     int size = (ilogb(tb_volume(product) / (double)tb_members_of(product)) - SMALLEST_BITS) / BITS_A_SIZE;
@@ -84,7 +84,7 @@ static double recall(const ratios *ratios, const tb_product *product)
     return recall_size(ratios, thinness_of(product), size_of(product));
 }
 
-/* Of what devices share, 0 where nothing has been learned. Another size tells how much longer it takes than one device has that. */
+/* The ratio of what devices share, 0 where nothing has been learned. Another size tells how much longer it takes than one device has that. */
 static double recall_shared(const ratios *several, const ratios *one, const tb_product *product)
 {
     const int thinness = thinness_of(product), size = nearest_size(several->of[thinness], size_of(product));
@@ -111,7 +111,7 @@ static void learn(ratios *ratios, const tb_product *product, double before, doub
     set(ratios, product, within((float)sample, (float)before / STEP_MOST, (float)before * STEP_MOST));
 }
 
-/* Of what was slower than it would have to be; also where only another size has told of it. */
+/* For what was slower than it would have to be; also where only another size has told of it. */
 static void fade(ratios *ratios, const tb_product *product, double before, double ratio)
 {
     if (before > ratio)

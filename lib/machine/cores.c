@@ -2,7 +2,7 @@
 
 enum { FEW_CORES = 4 };
 
-/* Of more, a quarter is left to others: who waits for a copy waits for its last piece, and on a host of
+/* Where there are more, a quarter is left to others: who waits for a copy waits for its last piece, and on a host of
  * sixteen cores, where something else wanted a core, all sixteen were up to sixty times slower than twelve. */
 enum { ALL_CORES = 8 };
 /* More get into each other's way, however many cores there are, unless there is another link to fill: on two

@@ -11,7 +11,7 @@ int tb_allowed_cores(void);
 /* Threads that fill so many links between them, on so many cores, so many bytes going over each. */
 int tb_threads_for_links(int cores, int links, size_t bytes);
 
-/* Of the cores that are allowed, those of one of so many helpers, numbered from 0; the core of the thread
+/* Those allowed cores that are of one of so many helpers, numbered from 0; the core of the thread
  * that called for them first is the last to be given to one. Two cores at least, so that something else may
  * hold one, but where there are fewer than four. Helpers that could run anywhere would all be put on the
  * caller's core where the others are, or lately were, busy; with sets of their own few are. */

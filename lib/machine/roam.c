@@ -8,7 +8,7 @@
 
 enum { CORES_LEAST = 4 };
 
-/* Of 0.3 to 4 ms none was better on a host of 16 cores (docs/lab/starting.md). */
+/* None of 0.3 to 4 ms was better on a host of 16 cores (docs/lab/starting.md). */
 #define NANOSECONDS_A_PLACE 1000000
 
 enum { STOPPED, MOVES, STOPS };

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Of one of them, as the options say. */
+/* The bytes of one of them, as the options say. */
 size_t tb_slot_bytes(void);
 
 #endif

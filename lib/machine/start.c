@@ -30,7 +30,7 @@ static tb_device_description *descriptions; /* by ordinal */
 static tb_chip *tables;
 static int tables_published;
 
-/* Of the one who began. */
+/* What whoever began asked for. */
 static tb_before_ready *before_ready;
 
 /* Held while a device is opened. */
@@ -94,7 +94,7 @@ static void open_unopened(int index)
     publish(table);
 }
 
-/* Of a device that is open. Under the lock. */
+/* The device is open. Under the lock. */
 static void measure_opened(int index)
 {
     if (!tb_option_value(TB_OPTION_CALIBRATE))

@@ -29,7 +29,7 @@ typedef struct tb_float_environment {
 } tb_float_environment;
 #endif
 
-/* Of a thread. */
+/* A thread's. */
 typedef struct tb_float_state {
     tb_float_environment callers; /* while it is set aside */
     bool is_aside;

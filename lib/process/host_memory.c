@@ -15,7 +15,7 @@
 _Atomic(uintptr_t) tb_heap_start = UINTPTR_MAX, tb_program_start = UINTPTR_MAX, tb_program_end;
 _Thread_local tb_stack_span tb_stack __attribute__((tls_model("initial-exec")));
 
-/* Of /proc/self/stat, counted from 1. */
+/* A field of /proc/self/stat, counted from 1. */
 #define FIELD_START_BREAK 47
 
 static void learn_heap(void)
@@ -87,7 +87,7 @@ static tb_stack_span find_stack(void)
     return found;
 }
 
-/* Of the main thread a file is read, which may not be there. */
+/* For the main thread a file is read, which may not be there. */
 void tb_learn_stack(void)
 {
     const int error = errno;

@@ -10,7 +10,7 @@ extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (
                                   void *argument) __attribute__((weak));
 extern void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute) __attribute__((weak));
 
-/* Of the calling thread. A thread that leaves may have been interrupted between any two instructions. */
+/* The calling thread's. A thread that leaves may have been interrupted between any two instructions. */
 static _Thread_local tb_leaving *volatile innermost __attribute__((tls_model("initial-exec")));
 
 void tb_when_left(tb_leaving *leaving, void (*routine)(void *), void *argument)

@@ -14,7 +14,7 @@
 typedef struct tb_reference {
     const char *name;
     uintptr_t *word;
-    /* Of a procedure linkage table: until the first call it may hold an address in its own object. */
+    /* It is a procedure linkage table's: until the first call it may hold an address in its own object. */
     bool is_jump_slot;
     bool is_defined; /* the object has a definition of the name itself */
 } tb_reference;

@@ -19,7 +19,7 @@ typedef enum tb_shape {
     TB_SHAPE_COUNT,
 } tb_shape;
 
-/* Of a batch that of a member. */
+/* A batch has that of a member. */
 tb_shape tb_shape_of(tb_task task);
 const char *tb_shape_text(tb_shape shape);
 

@@ -88,7 +88,7 @@ static void write_members(tb_json *json, const tb_tally *tally)
     tb_json_number(json, "won_seconds", tally->won_seconds);
 }
 
-/* Of a route or shape; left out where it had no calls. */
+/* A line of a route or shape; left out where it had no calls. */
 static void write_object(tb_json *json, const char *key, const tb_tally *tally)
 {
     if (tally->calls == 0)

@@ -20,7 +20,7 @@ typedef struct tb_host_copy {
     size_t target_pitch, source_pitch, row_bytes, rows;
     bool past_caches;
     tb_stairs stairs; /* leave out a part of each row */
-    /* Of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted. */
+    /* Fingerprints of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted. */
     tb_fingerprint *prints;
     /* What is seen of numbers that are not finite, shifted by so many bits; NULL: nobody looks. Prints are not taken then. */
     _Atomic(uint32_t) *seen;

@@ -230,7 +230,7 @@ static uint32_t settle(void)
     return (uint32_t)number;
 }
 
-/* Of four helpers three touch the pages of a new C before they copy, as C's way back waits for its last page;
+/* Three of four helpers touch the pages of a new C before they copy, as C's way back waits for its last page;
  * the fourth and the calling thread fill the link meanwhile. On an H200's host of 16 cores NumPy's A @ B of
  * 4096 takes 3.9 ms instead of 6.4 (bench/fresh, docs/lab/streaming.md). */
 static bool touches_first(uint32_t number)
@@ -272,7 +272,7 @@ static void start_helpers(void)
     }
 }
 
-/* Of rows that have a part, the last one, and where its part ends; 0: none has. */
+/* The last one of the rows that have a part, and where its part ends; 0: none has. */
 static size_t end_of_last(const tb_stairs *stairs, size_t row_bytes, size_t rows, size_t *last)
 {
     size_t end = 0;

@@ -53,7 +53,7 @@ void tb_close_side(tb_side *side)
     tell(side, QUIT | AT_REST);
 }
 
-/* Of what has not been posted it has read nothing. */
+/* It has read nothing of what has not been posted. */
 void tb_await_other_side(const tb_side *side)
 {
     if (!side || posts_of(of_side(atomic_load(&side->exchange->state), side->number)) == 0)

@@ -40,7 +40,7 @@ typedef struct tb_side {
     int taken, closed; /* of the other side's posts; those that were taken before the side closed */
 } tb_side;
 
-/* Of all of these the side may be NULL, where there is no exchange, but of those that deal with posts. The side has its turn: */
+/* The side may be NULL, where there is no exchange, in all of these but those that deal with posts. The side has its turn: */
 void tb_open_side(tb_side *side);
 
 /* It posts and takes no more. */

@@ -47,7 +47,7 @@ static uint64_t product(uint64_t pair, uint64_t of_key)
     return (uint64_t)low * high;
 }
 
-/* Of whole steps, which the key's pairs from first on are for. */
+/* The sum of whole steps, which the key's pairs from first on are for. */
 static void add_steps(const char *bytes, size_t count, size_t first, uint64_t sums[2])
 {
     for (size_t at = 0; at < count / 8; at++) {

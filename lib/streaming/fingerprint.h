@@ -23,7 +23,7 @@ typedef struct tb_fingerprint {
 /* Draws the key, once. False where the system has no random numbers: then there are no fingerprints. */
 bool tb_fingerprints_ready(void);
 
-/* Of so many bytes, at most TB_FINGERPRINT_BYTES; aligned in any way. */
+/* The fingerprint of so many bytes, at most TB_FINGERPRINT_BYTES; aligned in any way. */
 tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count);
 
 /* Copies so many bytes, and returns the fingerprint of what it has written. Each is read once: where another

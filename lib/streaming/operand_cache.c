@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Of a sample: enough to tell data from other data, little enough to cost a microsecond. */
+/* A sample's size: enough to tell data from other data, little enough to cost a microsecond. */
 #define SAMPLE_BYTES 1024
 
 /* After the first disappointment so many calls pass before the next attempt, then twice as many, and so on. */

@@ -10,7 +10,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 and later */
 #endif
 
-/* Of less, the faults take less than seeing to them. */
+/* With fewer pages the faults take less than seeing to them. */
 #define LEAST_BYTES ((size_t)1 << 20)
 /* Shorter rows with whole pages between them are not worth a call of the kernel each. */
 #define LEAST_ROW ((size_t)64 << 10)

@@ -45,7 +45,7 @@ static tb_status expand_straight(tb_stream_run *run, const tb_expansion *expansi
     return TB_OK;
 }
 
-/* Of no more rows than the staging place takes. */
+/* The matrix has no more rows than the staging place takes. */
 static tb_status expand_rows(tb_stream_run *run, tb_role from, const tb_expansion *expansion)
 {
     const tb_matrix *source = &expansion->source.matrix;
@@ -181,7 +181,7 @@ static tb_status load_part(tb_stream_run *run, tb_role from, tb_expansion whole,
     return tb_enqueue_expansion(run->pipeline->load, &part);
 }
 
-/* Of the steps of k that are wanted, those that a term has; counted from its first. */
+/* Those of the wanted steps of k that a term has, counted from its first. */
 static tb_range of_term(tb_range k, int64_t first, int64_t count)
 {
     const int64_t begin = tb_larger(k.first, first), end = tb_smaller(k.first + k.count, first + count);

@@ -35,7 +35,7 @@ typedef struct tb_transfer {
         *seen; /* of a C that is changed in its place: what it holds that is not finite; NULL: nobody looks */
 } tb_transfer;
 
-/* Of the common operand, in an exchange: the columns that were loaded last. Where there are no columns in it, nothing is left to do. */
+/* The columns of the common operand that were loaded last, in an exchange. Where there are no columns in it, nothing is left to do. */
 typedef struct tb_halves {
     tb_post own;        /* is posted when the slot that is being filled has been sent */
     tb_matrix missing;  /* columns that the other side brings */
@@ -102,7 +102,7 @@ static inline bool tb_returns_on_device(const tb_stream_run *run)
     return memory == TB_MEMORY_DEVICE || (memory == TB_MEMORY_MANAGED && tb_is_zero(run->product->beta));
 }
 
-/* Of C that is written where it lies there is one band. */
+/* A C that is written where it lies has one band. */
 static inline int64_t tb_band_rows(const tb_stream_run *run)
 {
     return tb_returns_on_device(run) ? run->product->m : run->tiling->band_m;
