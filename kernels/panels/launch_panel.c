@@ -5,12 +5,14 @@
 
 static tb_module module_potrf_fp64 = {.name = "potrf_fp64"};
 
+tb_entry tb_entry_dpotrf_panel = {&module_potrf_fp64, "dpotrf_panel", 0, NULL, 0, false};
+
 /* One a routine that has panels. */
-static struct panel {
-    tb_entry entry;
+static const struct panel {
+    tb_entry *entry;
     int64_t order;
 } panels[TB_ROUTINES] = {
-    [TB_DPOTRF] = {{&module_potrf_fp64, "dpotrf_panel", 0, NULL, 0, false}, TB_POTRF_ORDER},
+    [TB_DPOTRF] = {&tb_entry_dpotrf_panel, TB_POTRF_ORDER},
 };
 
 int64_t tb_panel_order(tb_routine routine)
@@ -22,7 +24,7 @@ tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, i
                           int64_t *info)
 {
     const bool lower = block->stored == TB_LOWER;
-    struct panel *panel = &panels[block->routine];
+    const struct panel *panel = &panels[block->routine];
     const tb_potrf_panel arguments = {.a = block->a.data,
                                       .order = block->n,
                                       .row_step = lower ? 1 : block->a.ld,
@@ -31,5 +33,5 @@ tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, i
                                       .info = info};
     if (block->n > panel->order)
         return TB_UNSUPPORTED;
-    return launcher->launch(launcher, &panel->entry, 1, TB_POTRF_THREADS, 0, &arguments);
+    return launcher->launch(launcher, panel->entry, 1, TB_POTRF_THREADS, 0, &arguments);
 }

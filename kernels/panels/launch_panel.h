@@ -5,6 +5,8 @@
 #include "kernels/kernel.h"
 #include "words/factor.h"
 
+extern tb_entry tb_entry_dpotrf_panel;
+
 /* The largest order of a panel of the routine's class that is one launch; 0: there is none of this routine. */
 int64_t tb_panel_order(tb_routine routine);
 
