@@ -154,7 +154,10 @@ static bool computes_probe(tb_spelling spelling, const void *address, double vol
     const tb_element element = tb_routine_rows[row->routine].element;
     const bool factors = tb_class_of(row->routine)->factors;
     tb_product product = factors ? (tb_product){.n = 1} : make_probe(row->routine, volume, NULL);
-    probe *const probe = calloc((size_t)product.n, PROBE_STEP);
+    struct probe own = {
+        .convention =
+            0}; /* of LAPACK's, which looks at its numbers: on the stack these are surely the host's */
+    struct probe *const probe = factors ? &own : calloc((size_t)product.n, PROBE_STEP);
     int64_t info;
     if (!probe)
         return true;
@@ -170,7 +173,8 @@ static bool computes_probe(tb_spelling spelling, const void *address, double vol
     probing = false;
     const bool computes =
         !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) != before);
-    free(probe);
+    if (!factors)
+        free(probe);
     return computes;
 }
 

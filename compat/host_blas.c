@@ -111,6 +111,10 @@ static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_si
         return NULL;
     const int caller = tb_find_position(call_site);
     const bool same = tb_is_same_function(called_host->spelling, spelling);
+    /* LAPACKE's functions end in a jump to what they call: that is no forwarder. */
+    if (!same && tb_spelling_rows[called_host->spelling].routine == tb_spelling_rows[spelling].routine &&
+        tb_class_of(tb_spelling_rows[spelling].routine)->factors)
+        return NULL;
     const bool jumped = caller == tb_find_position(tb_call_sites);
     const bool called = same && caller == tb_find_position(called_host->address);
     return jumped || called ? called_host : NULL;
@@ -172,7 +176,9 @@ static const tb_host *find_beside(const tb_host *host, tb_routine routine)
     const int place = (int)(lapack->spelling - tb_first_spelling(tb_spelling_rows[lapack->spelling].routine));
     const tb_spelling alike =
         tb_first_spelling(routine) + (tb_spelling)(place < TB_C_SPELLINGS ? place : place - TB_C_SPELLINGS);
-    return lapack->address ? &tb_find_host_blas(alike, (const char *)lapack->address + 1)->base : NULL;
+    const tb_host_blas *beside =
+        lapack->address ? tb_find_host_blas(alike, (const char *)lapack->address + 1) : NULL;
+    return beside && !beside->is_foreign ? &beside->base : NULL;
 }
 
 static const tb_host_blas *keep_in(host_table *table, const tb_host_blas *host)

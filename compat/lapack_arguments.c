@@ -1,5 +1,7 @@
 #include "compat/lapack_arguments.h"
 
+#include "lib/call/residency.h"
+
 #include <string.h>
 
 int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t lda, tb_factor *factor)
@@ -28,6 +30,10 @@ static bool is_nan_at(const char *number, tb_element real)
 
 bool tb_has_nan(const tb_factor *factor)
 {
+    tb_facts facts = {.scattered = false};
+    tb_locate_matrices(tb_task_of_factor(factor), &facts);
+    if (facts.places[0].memory == TB_MEMORY_DEVICE)
+        return false;
     const tb_element element = factor->a.element, real = tb_real_of(element);
     const size_t step = tb_bytes_of(real);
     for (int64_t column = 0; column < factor->n; column++) {

@@ -9,7 +9,8 @@
 
 int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t lda, tb_factor *factor);
 
-/* Whether what is stored of the matrix has an element that is no number: LAPACKE refuses such a one. */
+/* Whether what is stored of the matrix has an element that is no number: LAPACKE refuses such a one. Nobody looks at what lies on a
+ * device. */
 bool tb_has_nan(const tb_factor *factor);
 
 /* Stores info in an integer of the caller's. */

@@ -3,6 +3,8 @@
  *
  *   ROUTINE, NAME, REAL   by the file that includes the header
  *   LAPACKE_PARAMETERS, LAPACKE_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS, LENGTH_PARAMETERS, LENGTHS
+ *   NUMBER_OF_A                    of the matrix among Fortran's arguments
+ *   MAY_BE_PROBE_LAPACKE, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
  *   EXTENTS(read)                  three numbers whose product is about as large as its multiply-adds
  *   call_lapacke, call_fortran     put a factorization into a call of the host's routine
  *   canonicalize_lapacke, canonicalize_fortran   make a factorization of a call: 0, or the number of an irregular argument
@@ -13,17 +15,21 @@
 
 const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_lapacke, call_fortran};
 
+/* Not a probe (forwarders.h), which has one row. */
+#define MAY_BE_ORDINARY(n) ((n) > 1)
+
 /* ---- Being called ----------------------------------------------------------------------------------------- */
 
 /* Whether the call is known at a glance to be for the caller's own LAPACK. */
 TB_INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, const REAL *a)
 {
-    return host->nested || (host->address && tb_is_small(m, n, k, true) && tb_are_the_hosts(a, a, a));
+    return host->nested ||
+           (host->address && tb_is_small(m, n, k, MAY_BE_ORDINARY(n)) && tb_are_the_hosts(a, a, a));
 }
 
 TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, const REAL *a)
 {
-    return host->nested || (host->address && tb_stays_on_host(m, n, k, true, a, a, a));
+    return host->nested || (host->address && tb_stays_on_host(m, n, k, MAY_BE_ORDINARY(n), a, a, a));
 }
 
 /* number is 0 and the factorization complete, or it is that of an irregular argument. *info is what the call returns. */
@@ -45,35 +51,39 @@ TB_INLINED bool is_settled(const tb_host_blas *host, int number, tb_factor *fact
 /* LAPACKE looks for what is no number, and says so itself. */
 TB_INLINED bool settles_lapacke(const tb_host_blas *host, int64_t *info, LAPACKE_PARAMETERS)
 {
-    tb_factor factor;
+    tb_factor factor = {.stored = TB_FULL};
     if (goes_on_at_once(host, EXTENTS(OF_CBLAS), a))
         return false;
     const int number = canonicalize_lapacke(&factor, host, LAPACKE_ARGUMENTS);
-    if (number == 0 && host->address && !tb_spelling_rows[host->spelling].is_work && tb_has_nan(&factor))
-        return false;
+    if (number == 0 && !tb_spelling_rows[host->spelling].is_work && tb_has_nan(&factor)) {
+        if (host->address)
+            return false;
+        *info = -NUMBER_OF_A - 1;
+        return true;
+    }
     return is_settled(host, number, &factor, info);
 }
 
 TB_INLINED bool settles_fortran(const tb_host_blas *host, int64_t *result, FORTRAN_PARAMETERS)
 {
-    tb_factor factor;
+    tb_factor factor = {.stored = TB_FULL};
     if (goes_on_at_once(host, EXTENTS(OF_FORTRAN), a))
         return false;
     const int number = canonicalize_fortran(&factor, host, FORTRAN_ARGUMENTS);
     return is_settled(host, number, &factor, result);
 }
 
-/* Whether the only element of a matrix is a probe's. It may lie on a device. */
+/* Whether the only element of a matrix is a probe's, which lies on the stack. It may lie on a device. */
 static bool is_probe(const REAL *a)
 {
-    return !tb_may_be_on_device(a, a, a) && tb_may_be_lapack_probe((double)*a);
+    return (tb_is_probing() || !tb_may_be_on_device(a, a, a)) && tb_may_be_lapack_probe((double)*a);
 }
 
 static __attribute__((noinline)) int64_t look_closely_lapacke(LAPACKE_PARAMETERS)
 {
     const tb_caller caller = tb_take_caller();
     int64_t returned = 0;
-    if ((int32_t)n == 1 && is_probe(a) && tb_notice_probe(caller.spelling, a))
+    if (MAY_BE_PROBE_LAPACKE && is_probe(a) && tb_notice_probe(caller.spelling, a))
         return 0;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_lapacke(host, &returned, LAPACKE_ARGUMENTS))
@@ -86,7 +96,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
     const tb_caller caller = tb_take_caller();
     int64_t result = 0;
-    if (*(const int32_t *)n == 1 && is_probe(a) && tb_notice_probe(caller.spelling, a))
+    if (MAY_BE_PROBE_FORTRAN && is_probe(a) && tb_notice_probe(caller.spelling, a))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (settles_fortran(host, &result, FORTRAN_ARGUMENTS))

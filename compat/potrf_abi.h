@@ -7,6 +7,11 @@
 #define LENGTH_PARAMETERS  size_t length_letter
 #define LENGTHS            1
 
+#define NUMBER_OF_A 3
+/* One row, regular in all else. */
+#define MAY_BE_PROBE_LAPACKE (a && (int32_t)n == 1 && (int32_t)lda == 1 && (char)letter == 'L')
+#define MAY_BE_PROBE_FORTRAN (a && *(const int32_t *)n == 1 && *(const int32_t *)lda == 1 && *letter == 'L')
+
 #define EXTENTS(read) read(n), read(n), read(n) / 6 + 1 /* n^3 / 6 multiply-adds, and some more */
 
 #include "compat/lapack.h"
@@ -14,7 +19,9 @@
 static void call_lapacke(void *address, tb_task task)
 {
     const tb_factor *f = task.factor;
-    *f->info = ((function){address}).lapacke(TB_COLUMN_MAJOR, *triangle_letter(f), f->n, f->a.data, f->a.ld);
+    /* What is returned may be a 32-bit integer. */
+    *f->info = (int32_t)((function){address})
+                   .lapacke(TB_COLUMN_MAJOR, *triangle_letter(f), f->n, f->a.data, f->a.ld);
 }
 
 static void call_fortran(void *address, tb_task task)

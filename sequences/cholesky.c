@@ -26,74 +26,81 @@ static tb_matrix between(const tb_factor *factor, tb_range columns, tb_range res
                : tb_rectangle(&factor->a, columns.first, rest.first, columns.count, rest.count);
 }
 
-static tb_product solve(const tb_factor *factor, tb_range columns, tb_range rest)
+/* Steps are large, and made in frames of their own. */
+static __attribute__((noinline)) tb_status give_solve(const tb_factor *factor, tb_range columns,
+                                                      tb_range rest, tb_range finished, tb_visitor *visitor)
 {
     const bool lower = factor->stored == TB_LOWER, is_complex = tb_is_complex(factor->a.element);
     const tb_matrix triangle = part_of(factor, columns).a, solved = between(factor, columns, rest);
     const tb_scalar one = {1, 0};
-    return tb_triangular(TB_SOLVES, factor->a.element, !lower, factor->stored, true, is_complex, false,
-                         solved.rows, solved.columns, one, triangle.data, triangle.ld, solved.data,
-                         solved.ld);
+    const tb_sequence_step step = {.kind = TB_STEP_PRODUCT,
+                                   .size = columns.count,
+                                   .product =
+                                       tb_triangular(TB_SOLVES, factor->a.element, !lower, factor->stored,
+                                                     true, is_complex, false, solved.rows, solved.columns,
+                                                     one, triangle.data, triangle.ld, solved.data, solved.ld),
+                                   .finished = finished};
+    return visitor->visit(visitor, &step);
 }
 
-static tb_product update(const tb_factor *factor, tb_range columns, tb_range rest)
+static __attribute__((noinline)) tb_status give_update(const tb_factor *factor, tb_range columns,
+                                                       tb_range rest, tb_visitor *visitor)
 {
     static const tb_routine updates[TB_ELEMENTS] = {[TB_FP32] = TB_SSYRK,
                                                     [TB_FP64] = TB_DSYRK,
                                                     [TB_COMPLEX_FP32] = TB_CHERK,
                                                     [TB_COMPLEX_FP64] = TB_ZHERK};
     const tb_matrix solved = between(factor, columns, rest), updated = part_of(factor, rest).a;
-    return tb_rank_k(updates[factor->a.element], factor->stored, factor->stored == TB_UPPER, rest.count,
-                     columns.count, -1, solved.data, solved.ld, 1, updated.data, updated.ld);
-}
-
-static tb_status give_product(tb_visitor *visitor, tb_product product, tb_range finished)
-{
-    const tb_sequence_step step = {
-        .kind = TB_STEP_PRODUCT, .size = product.k, .product = product, .finished = finished};
+    const tb_sequence_step step = {.kind = TB_STEP_PRODUCT,
+                                   .size = columns.count,
+                                   .product =
+                                       tb_rank_k(updates[factor->a.element], factor->stored,
+                                                 factor->stored == TB_UPPER, rest.count, columns.count, -1,
+                                                 solved.data, solved.ld, 1, updated.data, updated.ld)};
     return visitor->visit(visitor, &step);
 }
 
-static tb_status give_panel(tb_visitor *visitor, const tb_factor *factor, tb_range range)
+static __attribute__((noinline)) tb_status give_panel(const tb_factor *factor, tb_range range,
+                                                      tb_visitor *visitor)
 {
     const tb_sequence_step step = {
         .kind = TB_STEP_PANEL, .panel = part_of(factor, range), .position = range.first};
     return visitor->visit(visitor, &step);
 }
 
+static const tb_range none = {0, 0};
+
 /* By halves, but for what is one panel. */
 static tb_status factor_diagonal(const tb_factor *factor, tb_range range, int64_t panel, tb_visitor *visitor)
 {
     if (range.count <= panel)
-        return give_panel(visitor, factor, range);
+        return give_panel(factor, range, visitor);
     const int64_t half = tb_round_up(tb_ceil_div(range.count, 2), panel);
-    const tb_range first = {range.first, half}, second = {range.first + half, range.count - half},
-                   none = {0, 0};
+    const tb_range first = {range.first, half}, second = {range.first + half, range.count - half};
     TB_TRY(factor_diagonal(factor, first, panel, visitor));
-    TB_TRY(give_product(visitor, solve(factor, first, second), none));
-    TB_TRY(give_product(visitor, update(factor, first, second), none));
+    TB_TRY(give_solve(factor, first, second, none, visitor));
+    TB_TRY(give_update(factor, first, second, visitor));
     return factor_diagonal(factor, second, panel, visitor);
 }
 
 tb_status tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)
 {
-    const tb_range none = {0, 0};
     for (int64_t first = 0; first < factor->n; first += block) {
         const tb_range columns = {first, tb_smaller(block, factor->n - first)},
                        rest = {first + columns.count, factor->n - first - columns.count};
         TB_TRY(factor_diagonal(factor, columns, panel, visitor));
-        TB_TRY(give_product(visitor, solve(factor, columns, rest), columns));
-        TB_TRY(give_product(visitor, update(factor, columns, rest), none));
+        TB_TRY(give_solve(factor, columns, rest, columns, visitor));
+        TB_TRY(give_update(factor, columns, rest, visitor));
     }
     return TB_OK;
 }
 
 tb_status tb_resume_cholesky(const tb_factor *factor, int64_t done, tb_visitor *visitor)
 {
-    const tb_range columns = {0, done}, rest = {done, factor->n - done}, none = {0, 0};
+    const tb_range columns = {0, done}, rest = {done, factor->n - done};
     if (done > 0 && factor->stored == TB_UPPER) /* rows of U go on beyond the columns that are finished */
-        TB_TRY(give_product(visitor, solve(factor, columns, rest), none));
+        TB_TRY(give_solve(factor, columns, rest, none, visitor));
     if (done > 0)
-        TB_TRY(give_product(visitor, update(factor, columns, rest), none));
-    return give_panel(visitor, factor, rest);
+        TB_TRY(give_update(factor, columns, rest, visitor));
+    return give_panel(factor, rest, visitor);
 }

@@ -35,6 +35,10 @@ static inline tb_factor tb_potrf(tb_routine routine, tb_triangle stored, int64_t
     };
 }
 
+/* The info of a matrix that lies where the host cannot reach it and that no device could factor: LAPACKE's number for want of
+ * memory. */
+#define TB_INFO_UNDONE INT64_C(-1010)
+
 /* Multiply-adds of real numbers. */
 static inline double tb_factor_volume(const tb_factor *factor)
 {

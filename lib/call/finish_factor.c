@@ -15,6 +15,7 @@ enum { PANEL_ORDER = 64 };
 typedef struct steps {
     tb_visitor visitor;
     const tb_host *host;
+    bool by_loops; /* panels */
     int64_t info;
 } steps;
 
@@ -41,8 +42,27 @@ static int64_t factor_by_loops(const tb_factor *panel)
     return 0;
 }
 
-/* All of it: by the host's own routine, or where there is none by the sequence's steps, the host's products among them. */
-static void factor_on_host(const tb_factor *factor, const tb_host *host);
+static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step);
+
+/* By the sequence's steps, the host's products among them. */
+static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
+{
+    steps all = {.visitor = {visit}, .host = host, .by_loops = true};
+    tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
+    (void)tb_walk_cholesky(factor, PANEL_ORDER, PANEL_ORDER, &all.visitor);
+    return all.info;
+}
+
+/* LAPACKE refuses what has a NaN, which is no less a result here: then the pivot has to be told. */
+static int64_t factor(const tb_factor *factor, const tb_host *host)
+{
+    int64_t info = 0;
+    tb_factor own = *factor;
+    own.info = &info;
+    if (host->call && host->call(host, tb_task_of_factor(&own)) && info >= 0)
+        return info;
+    return factor_by_steps(factor, host);
+}
 
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
 {
@@ -54,34 +74,20 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
         tb_compute_on_host(&step->product, beside ? beside : &nobody);
         return TB_OK;
     }
-    int64_t info = 0;
-    tb_factor panel = step->panel;
-    panel.info = &info;
-    if (all->host->call || panel.n > PANEL_ORDER)
-        factor_on_host(&panel, all->host);
-    else
-        info = factor_by_loops(&panel);
+    const int64_t info = all->by_loops ? factor_by_loops(&step->panel) : factor(&step->panel, all->host);
     all->info = info > 0 ? step->position + info : 0;
     return info == 0 ? TB_OK : TB_UNSUPPORTED;
-}
-
-static void factor_on_host(const tb_factor *factor, const tb_host *host)
-{
-    steps all = {.visitor = {visit}, .host = host};
-    if (host->call && host->call(host, tb_task_of_factor(factor)))
-        return;
-    tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
-    (void)tb_walk_cholesky(factor, PANEL_ORDER, PANEL_ORDER, &all.visitor);
-    *factor->info = all.info;
 }
 
 tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)seconds;
-    if (tb_is_left_undone(task, plan))
+    if (tb_is_left_undone(task, plan)) {
+        *task.factor->info = TB_INFO_UNDONE;
         return TB_DONE;
+    }
     tb_enter_callers_environment();
-    factor_on_host(task.factor, host);
+    *task.factor->info = factor(task.factor, host);
     tb_leave_callers_environment();
     return TB_DONE;
 }

@@ -261,6 +261,10 @@ void tb_perform(tb_task task, const tb_host *host)
     tb_call call;
     if (tb_is_product(task) && (task.product->m == 0 || task.product->n == 0))
         return;
+    if (!tb_is_product(task) && task.factor->n == 0) {
+        *task.factor->info = 0;
+        return;
+    }
     if (tb_is_in_call()) {
         answer_reduced(task, host, answer_over_another);
         return;

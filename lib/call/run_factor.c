@@ -15,6 +15,8 @@
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
 #include "lib/process/leaving.h"
+#include "lib/user/log.h"
+#include "lib/user/options.h"
 #include "sequences/cholesky.h"
 #include "words/integers.h"
 
@@ -120,8 +122,9 @@ static tb_status take_step(work *work, const tb_sequence_step *step)
         return TB_OK;
     if (work->held_count == HELD_MOST)
         TB_TRY(come_to_rest(work));
-    return tb_enqueue_resident(work->stream, &step->product, &work->plan->place,
-                               &work->held[work->held_count++]);
+    tb_held *held = &work->held[work->held_count++];
+    held->bytes = work->matrix.bytes;
+    return tb_enqueue_resident(work->stream, &step->product, &work->plan->place, held);
 }
 
 /* A pivot that is not positive ends the walk. */
@@ -146,11 +149,20 @@ static tb_status take_steps(tb_stream *stream, void *argument)
                             &work->visitor);
 }
 
+/* The option DEVICE_MEMORY counts the copy as well. */
+static bool is_allowed(size_t bytes)
+{
+    const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
+    return limit == 0 || bytes <= limit;
+}
+
 static tb_status take_memory(work *work)
 {
     const tb_factor *factor = work->factor;
     const int64_t ld = tb_pitched(factor->n, factor->a.element);
     const size_t column = (size_t)ld * tb_bytes_of(factor->a.element);
+    if (work->plan->place.context || !is_allowed((size_t)factor->n * column))
+        return TB_OUT_OF_MEMORY; /* our buffers belong to the primary context */
     TB_TRY(tb_take_buffer(work->plan->place.device, (size_t)factor->n * column, &work->matrix));
     TB_TRY(tb_take_buffer(work->plan->place.device, sizeof(int64_t), &work->flag));
     work->there = *factor;
@@ -167,7 +179,9 @@ static void give_memory(work *work)
     give_held(work);
     tb_give_buffer(&work->matrix);
     tb_give_buffer(&work->flag);
-    tb_unmake(work->staging);
+    char *staging = work->staging;
+    work->staging = NULL; /* a signal that has waited may have the caller leave as soon as it is given back */
+    tb_unmake(staging);
 }
 
 /* The device has come to rest. What was made in host memory is lost where the C library's allocator may have been left. */
@@ -178,6 +192,13 @@ static void leave(void *left)
         work->staging = NULL;
     if (tb_machine_device(work->plan->place.device))
         give_memory(work);
+}
+
+/* A thread that left in the middle may have left the C library's allocator there: what is made of it is lost then. */
+static void forget(void *left)
+{
+    if (!tb_left_in_the_middle())
+        tb_unmake(left);
 }
 
 /* ---- What is not finished --------------------------------------------------------------------------------- */
@@ -199,6 +220,16 @@ static tb_status carry(tb_stream *stream, void *argument)
                                        what->copy.ld, &copied);
 }
 
+/* Once more where something failed, as nothing but this can be done for the matrix. */
+static tb_status carry_surely(const work *work, fetched *what)
+{
+    enum { ATTEMPTS = 2 };
+    tb_status status = TB_UNSUPPORTED;
+    for (int attempt = 0; attempt < ATTEMPTS && status != TB_OK && status != TB_DEVICE_LOST; attempt++)
+        status = tb_in_callers_stream(&work->plan->place, carry, what);
+    return status;
+}
+
 /* A matrix in device memory is fetched, and what the host makes of it is sent back. */
 static tb_status finish_fetched(work *work, const tb_host *host)
 {
@@ -206,12 +237,11 @@ static tb_status finish_fetched(work *work, const tb_host *host)
     factor.a.ld = factor.n;
     factor.a.data = tb_make(tb_matrix_bytes(&factor.a));
     fetched what = {&work->triangle, factor.a, false};
-    tb_status status =
-        factor.a.data ? tb_in_callers_stream(&work->plan->place, carry, &what) : TB_OUT_OF_MEMORY;
+    tb_status status = factor.a.data ? carry_surely(work, &what) : TB_OUT_OF_MEMORY;
     if (status == TB_OK) {
         tb_finish_factor(&factor, work->finished, host);
         what.back = true;
-        status = tb_in_callers_stream(&work->plan->place, carry, &what);
+        status = carry_surely(work, &what);
     }
     tb_unmake(factor.a.data);
     return status;
@@ -221,30 +251,54 @@ static tb_outcome finish(work *work, tb_status status, const tb_host *host)
 {
     if (status == TB_DEVICE_LOST)
         tb_machine_lose("factoring a matrix");
-    if (is_on_device(work))
-        return status != TB_DEVICE_LOST && finish_fetched(work, host) == TB_OK ? TB_DONE : TB_DECLINED;
+    if (is_on_device(work)) {
+        const bool is_finished = status != TB_DEVICE_LOST && finish_fetched(work, host) == TB_OK;
+        if (!is_finished && work->finished == 0)
+            return TB_DECLINED;
+        if (!is_finished) {
+            tb_warn_once("a factorization of a matrix in device memory was left unfinished");
+            *work->factor->info = TB_INFO_UNDONE;
+        }
+        return TB_DONE;
+    }
     if (work->finished == 0 && work->info == 0)
         return TB_DECLINED;
     tb_finish_factor(work->factor, work->finished, host);
     return TB_DONE;
 }
 
-tb_outcome tb_run_factor(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
+static tb_outcome run(work *work, const tb_host *host)
 {
-    const tb_factor *factor = task.factor;
-    (void)seconds;
-    work work = {.visitor = {visit}, .factor = factor, .plan = plan};
-    work.triangle = tb_rank_k(tb_gemm_routine(factor->a.element), factor->stored, false, factor->n, 0, 0,
-                              NULL, factor->n, 1, factor->a.data, factor->a.ld);
+    const tb_factor *factor = work->factor;
     tb_leaving leaving;
-    tb_when_left(&leaving, leave, &work);
-    tb_status status = take_memory(&work);
+    work->triangle = tb_rank_k(tb_gemm_routine(factor->a.element), factor->stored, false, factor->n, 0, 0,
+                               NULL, factor->n, 1, factor->a.data, factor->a.ld);
+    tb_when_left(&leaving, leave, work);
+    tb_status status = take_memory(work);
     if (status == TB_OK)
-        status = tb_in_callers_stream(&plan->place, take_steps, &work);
-    give_memory(&work);
+        status = (is_on_device(work) ? tb_in_callers_stream : tb_in_own_stream)(&work->plan->place,
+                                                                                take_steps, work);
+    give_memory(work);
     tb_not_left(&leaving);
     if (status != TB_OK)
-        return finish(&work, status, host);
+        return finish(work, status, host);
     *factor->info = 0;
     return TB_DONE;
+}
+
+tb_outcome tb_run_factor(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
+{
+    (void)seconds;
+    work *own = tb_make(sizeof *own);
+    if (!own)
+        return TB_DECLINED;
+    own->visitor.visit = visit;
+    own->factor = task.factor;
+    own->plan = plan;
+    tb_leaving leaving;
+    tb_when_left(&leaving, forget, own);
+    const tb_outcome outcome = run(own, host);
+    tb_not_left(&leaving);
+    tb_unmake(own);
+    return outcome;
 }

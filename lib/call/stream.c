@@ -35,12 +35,13 @@ static void leave(void *left)
         destroy(stream);
 }
 
-tb_status tb_in_callers_stream(const tb_place *place, tb_stream_work *work, void *argument)
+static tb_status in_stream(const tb_place *place, bool is_own, tb_stream_work *work, void *argument)
 {
     tb_stream *stream = NULL;
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &stream);
-    tb_status status = tb_adopt_stream(place, tb_callers_stream(), &stream);
+    tb_status status = is_own ? tb_create_stream(place->device, &stream)
+                              : tb_adopt_stream(place, tb_callers_stream(), &stream);
     if (status == TB_OK) {
         status = work(stream, argument);
         /* Also after a failure: what has been enqueued reads and writes the caller's operands. */
@@ -50,4 +51,14 @@ tb_status tb_in_callers_stream(const tb_place *place, tb_stream_work *work, void
     }
     tb_not_left(&leaving);
     return status;
+}
+
+tb_status tb_in_callers_stream(const tb_place *place, tb_stream_work *work, void *argument)
+{
+    return in_stream(place, false, work, argument);
+}
+
+tb_status tb_in_own_stream(const tb_place *place, tb_stream_work *work, void *argument)
+{
+    return in_stream(place, true, work, argument);
 }

@@ -12,4 +12,7 @@ void *tb_callers_stream(void);
 typedef tb_status tb_stream_work(tb_stream *stream, void *argument);
 tb_status tb_in_callers_stream(const tb_place *place, tb_stream_work *work, void *argument);
 
+/* The same in a stream that is made for it, where the program's own has nothing to do with it. */
+tb_status tb_in_own_stream(const tb_place *place, tb_stream_work *work, void *argument);
+
 #endif
