@@ -13,6 +13,7 @@
 #include "dispatch/factor_choice.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -286,6 +287,83 @@ static void nothing_is_left_behind(void)
           before.streams);
 }
 
+/* ---- Manners ---------------------------------------------------------------------------------------------- */
+
+static void of_no_rows(void *unused)
+{
+    (void)unused;
+    int64_t info = 7;
+    const int64_t none = 0, one = 1;
+    force_device();
+    double *there = sim_allocate(TB_MEMORY_DEVICE, 0, sizeof *there);
+    ((void (*)(const char *, const int64_t *, double *, const int64_t *, int64_t *, size_t))dlsym(
+        RTLD_DEFAULT, "dpotrf_64_"))("L", &none, there, &one, &info, 1);
+    CHECK(info == 0, "of no rows: info is %d", (int)info);
+}
+
+static void beyond_the_memory_that_is_allowed(void *unused)
+{
+    (void)unused;
+    const trial t = {.spelling = TB_SPELLING_dpotrf_, .n = 400, .lower = true};
+    force_device();
+    tileblas_set_option("DEVICE_MEMORY", "1");
+    try(&t);
+    CHECK(sim_operations("launch") == 0, "%ld launches for more than is allowed", sim_operations("launch"));
+}
+
+static void while_the_program_uses_another_device(void *unused)
+{
+    (void)unused;
+    const trial t = {.spelling = TB_SPELLING_dpotrf_, .n = 150, .lower = true};
+    sim_set("DEVICES", "2");
+    force_device();
+    tileblas_set_stream(sim_create_stream(1));
+    try(&t);
+}
+
+/* Nobody can factor what a lost device has: info says so. */
+static void what_nobody_can_factor(void *unused)
+{
+    (void)unused;
+    const trial t = {.spelling = TB_SPELLING_LAPACKE_dpotrf_work, .n = 200, .lower = true};
+    double *a = make_matrix(&t);
+    const size_t bytes = sizeof *a * (size_t)((t.n + PADDING) * t.n);
+    double *there = sim_allocate(TB_MEMORY_DEVICE, 0, bytes);
+    sim_copy(there, a, bytes);
+    force_device();
+    sim_set("FAIL", "any:40=lost");
+    const int64_t info = call(&t, there);
+    CHECK(info == TB_INFO_UNDONE, "info is %d", (int)info);
+}
+
+/* What becomes of an infinity is for the host's routine to say, also where a device has begun. */
+static void of_an_infinity(void *unused)
+{
+    (void)unused;
+    int64_t infos[2];
+    for (int way = 0; way < 2; way++) {
+        const trial t = {.spelling = TB_SPELLING_dpotrf_, .n = 700, .lower = true};
+        double *a = make_matrix(&t);
+        a[place_of(&t, 600, 0)] = INFINITY;
+        if (way == 1)
+            force_device();
+        infos[way] = call(&t, a);
+        free(a);
+    }
+    CHECK(infos[0] == infos[1], "info is %d on the host, and %d by a device", (int)infos[0], (int)infos[1]);
+}
+
+static void in_all_manners(void)
+{
+    static void (*const manners[])(void *) = {of_no_rows, beyond_the_memory_that_is_allowed,
+                                              while_the_program_uses_another_device, what_nobody_can_factor,
+                                              of_an_infinity};
+    for (size_t i = 0; i < COUNT(manners); i++) {
+        const child_end end = child_run(manners[i], NULL, CHILD_SECONDS);
+        CHECK(end == CHILD_RIGHT, "manner %d: %s", (int)i, child_end_text(end));
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *program = count > 1 ? arguments[1] : "names";
@@ -295,6 +373,7 @@ int main(int count, char **arguments)
     failures = operations + 1;
     dlopen("libopenblas.so.0", RTLD_NOW | RTLD_GLOBAL);
     if (strcmp(program, "names") == 0) {
+        in_all_manners();
         force_device();
         by_every_name();
         of_every_order(TB_SPELLING_dpotrf_);
