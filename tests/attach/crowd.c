@@ -8,6 +8,7 @@
 #include "tests/sim/children.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_THREAD__) /* which makes seconds of each hundred, and sees more of them */
@@ -82,6 +83,10 @@ static void beside_threads(void)
     join(&crowd);
 }
 
+/* Children that have bound references, counted in memory that they share. A fork waits a second at most for who is inside of the dynamic
+ * linker, which a loaded machine may take longer for: the child then has nothing to do with the linker, and says -1. */
+static atomic_int *bound_children;
+
 static void work_as_child(void)
 {
     long errors = called.errors(true, SIZE);
@@ -90,12 +95,16 @@ static void work_as_child(void)
     const int restored = tileblas.detach();
     errors += called.errors(true, SIZE) + called.errors(false, SIZE);
     CHECK(errors == 0, "in a child %ld elements are wrong", errors);
-    CHECK(bound > 0 && restored == bound, "a child has bound %d and restored %d", bound, restored);
+    CHECK((bound > 0 || bound == -1) && restored == bound, "a child has bound %d and restored %d", bound,
+          restored);
+    atomic_fetch_add(bound_children, bound > 0);
 }
 
 static void beside_forks(void)
 {
     crowd crowd;
+    bound_children =
+        mmap(NULL, sizeof *bound_children, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     start(&crowd);
     for (int i = 0; i < CHILDREN; i++) {
         const pid_t child = fork();
@@ -107,6 +116,7 @@ static void beside_forks(void)
         const child_end end = child_wait(child, CHILD_SECONDS);
         CHECK(end == CHILD_RIGHT, "child %d was %s", i, child_end_text(end));
     }
+    CHECK(atomic_load(bound_children) > 0, "no child has bound anything");
     join(&crowd);
 }
 
