@@ -90,8 +90,8 @@ static tb_status wait_for_columns(work *work, tb_range columns)
     return come_to_rest(work);
 }
 
-/* From the copy in device or in host memory into the program's matrix, the triangle alone; of those that could be copied it is known
- * that they are there. */
+/* From the copy in device or in host memory into the program's matrix, the triangle alone. Columns before one that cannot be copied
+ * count as finished. */
 static tb_status store_columns(work *work, tb_range columns)
 {
     const tb_product part = tb_columns_of(&work->triangle, columns);
