@@ -274,19 +274,46 @@ static int note_new_object(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
+/* Loads for us that have begun and whose objects may not be noted yet: how many, and the first position that theirs may have. */
+typedef struct loads {
+    uint32_t count;
+    int first;
+} loads;
+static _Atomic(loads) under_way;
+
+static void begin_load(int first)
+{
+    loads before = atomic_load(&under_way), after;
+    do
+        after = (loads){before.count + 1, before.count > 0 && before.first < first ? before.first : first};
+    while (!atomic_compare_exchange_weak(&under_way, &before, after));
+}
+
+static void end_load(void)
+{
+    loads before = atomic_load(&under_way), after;
+    do
+        after = (loads){before.count - 1, before.first};
+    while (!atomic_compare_exchange_weak(&under_way, &before, after));
+}
+
 /* The linker puts what it loads behind what is there. */
 void *tb_load_library(const char *name)
 {
     struct new_objects new = {0, 0};
     const unsigned long long loaded = tb_count_changes().loaded;
     dl_iterate_phdr(count_object, &new.first);
+    begin_load(new.first);
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (library && tb_count_changes().loaded != loaded)
         dl_iterate_phdr(note_new_object, &new);
+    end_load();
     return library;
 }
 
+/* Between the linker's showing an object and its being noted another thread may have found it. */
 bool tb_is_loaded_for_us(const void *address)
 {
-    return is_in(&loaded_for_us, address);
+    const loads loads = atomic_load(&under_way);
+    return (loads.count > 0 && tb_find_position(address) >= loads.first) || is_in(&loaded_for_us, address);
 }
