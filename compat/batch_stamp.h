@@ -1,10 +1,10 @@
 /* A batch's routine under every name that programs call it by. gemm_batch_abi.h and gemm_batch_strided_abi.h include this at
  * their end, when they have defined, besides what class.h wants,
  *
- *   MAY_BE_PROBE_CBLAS, MAY_BE_PROBE_FORTRAN      whether the call is worth asking (forwarders.h), and its C
+ *   MAY_BE_PROBE_C, MAY_BE_PROBE_FORTRAN      whether the call is worth asking (forwarders.h), and its C
  *   PROBED
- *   look_at_cblas, look_at_fortran                what the call's groups are together
- *   multiply_cblas, multiply_fortran              compute them, one after the other
+ *   look_at_c, look_at_fortran                what the call's groups are together
+ *   multiply_c, multiply_fortran              compute them, one after the other
  *
  * As with single products (stamp.h), a call either is settled here or goes on untouched. None is known at a glance to be small:
  * its sizes lie in memory, and there is more than one product to pay for a look.
@@ -22,16 +22,16 @@ TB_INLINED bool goes_on(const tb_host_blas *host, const tb_batch_call *call)
     return false;
 }
 
-static void settle_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
+static void settle_c(const tb_host_blas *host, C_PARAMETERS)
 {
     tb_batch_call call = {.at_home = true, .multiplies = true};
     if (!host->nested)
-        look_at_cblas(&call, host, CBLAS_ARGUMENTS);
+        look_at_c(&call, host, C_ARGUMENTS);
     if (host->nested || goes_on(host, &call))
-        ((function){host->address}).cblas(CBLAS_ARGUMENTS);
+        ((function){host->address}).c(C_ARGUMENTS);
     else if (call.number == 0) {
         tb_follow();
-        multiply_cblas(host, CBLAS_ARGUMENTS);
+        multiply_c(host, C_ARGUMENTS);
     }
 }
 
@@ -48,7 +48,15 @@ static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     }
 }
 
-/* A call by a bare name that is for BLAS. */
+static __attribute__((noinline)) void look_closely_c(C_PARAMETERS)
+{
+    const tb_caller caller = tb_take_caller();
+    if (MAY_BE_PROBE_C && tb_notice_probe(caller.spelling, PROBED))
+        return;
+    settle_c(tb_find_host_blas(caller.spelling, caller.call_site), C_ARGUMENTS);
+}
+
+/* Only the visible arguments are there for certain: many C callers pass no string lengths. */
 static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
     const tb_caller caller = tb_take_caller();
@@ -57,36 +65,9 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
     settle_fortran(tb_find_host_blas(caller.spelling, caller.call_site), FORTRAN_ARGUMENTS);
 }
 
-/* As in stamp.h; the host's own address is found by the same way, as no such call is in haste. */
-#define GO_ON_UNTOUCHED(symbol)                                                                              \
-    if (tb_is_bare(TB_SPELLING_##symbol)) {                                                                  \
-        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
-        tb_callers.look_closely = (const void *)look_closely_fortran;                                        \
-        ((function){(void *)tb_go_untouched}).untouched(FORTRAN_ARGUMENTS);                                  \
-        return;                                                                                              \
-    }
+#define IS_THE_HOSTS_C(host)       false
+#define IS_THE_HOSTS_FORTRAN(host) false
+#include "compat/entries.h"
 
-#define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
-    TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
-    {                                                                                                        \
-        const void *call_site = __builtin_return_address(0);                                                 \
-        if (MAY_BE_PROBE_CBLAS && tb_notice_probe(TB_SPELLING_##symbol, PROBED))                             \
-            return;                                                                                          \
-        settle_cblas(tb_find_host_blas(TB_SPELLING_##symbol, call_site), CBLAS_ARGUMENTS);                   \
-    }                                                                                                        \
-    TB_ENTRY(symbol, CBLAS_PARAMETERS)
-
-/* Only the visible arguments are there for certain: many C callers pass no string lengths. */
-#define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
-    TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
-    {                                                                                                        \
-        const void *call_site = __builtin_return_address(0);                                                 \
-        GO_ON_UNTOUCHED(symbol)                                                                              \
-        if (MAY_BE_PROBE_FORTRAN && tb_notice_probe(TB_SPELLING_##symbol, PROBED))                           \
-            return;                                                                                          \
-        settle_fortran(tb_find_host_blas(TB_SPELLING_##symbol, call_site), FORTRAN_ARGUMENTS);               \
-    }                                                                                                        \
-    TB_ENTRY(symbol, FORTRAN_PARAMETERS)
-
-#define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_CBLAS, STAMP_FORTRAN, ROUTINE_, name)
+#define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_C, STAMP_FORTRAN, ROUTINE_, name)
 STAMP_ALL(ROUTINE, NAME)

@@ -1,18 +1,6 @@
-/* What the classes' headers (gemm_abi.h, update_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) have in common: what
- * they use, and the host's routine as a function of the parameters that they have defined before they include this.
+/* What the classes' headers (gemm_abi.h, update_abi.h, triangle_abi.h, symm_abi.h, triangular_abi.h) have in common: scalars, and
+ * how operands are read.
  */
-#include "compat/arguments.h"
-#include "compat/follow.h"
-#include "compat/forwarders.h"
-#include "compat/host_blas.h"
-#include "compat/host_calls.h"
-#include "compat/integer_arguments.h"
-#include "lib/call/line.h"
-
-#define JOIN_(x, y) x##y
-#define JOIN(x, y)  JOIN_(x, y)
-#define TB_ROUTINE_ JOIN(TB_, ROUTINE)
-
 /* A scalar as CBLAS passes it, and what both conventions make of it; REALs are real and imaginary part by turns. */
 #if defined IS_COMPLEX && !defined REAL_SCALARS
 typedef const REAL *scalar;
@@ -65,6 +53,9 @@ typedef REAL beta_scalar;
         (REAL)(number).re, (REAL)(number).im                                                                 \
     }
 
+#define C_RESULT void
+#include "compat/function.h"
+
 /* How an operand is read, as either convention says it. */
 static inline int cblas_operation(const tb_operand *operand)
 {
@@ -80,26 +71,3 @@ static inline int cblas_triangle(tb_triangle triangle)
 {
     return triangle == TB_LOWER ? TB_CBLAS_LOWER : TB_CBLAS_UPPER;
 }
-
-static inline const char *fortran_triangle(tb_triangle triangle)
-{
-    return triangle == TB_LOWER ? "L" : "U";
-}
-
-typedef void cblas_function(CBLAS_PARAMETERS);
-/* A Fortran routine may expect the lengths of its strings behind its arguments. */
-typedef void fortran_function(FORTRAN_PARAMETERS, LENGTH_PARAMETERS);
-
-/* Whatever was passed behind the visible arguments stays there. */
-typedef void untouched_function(FORTRAN_PARAMETERS);
-
-typedef union function {
-    void *address;
-    cblas_function *cblas;
-    fortran_function *fortran;
-    untouched_function *untouched;
-} function;
-
-/* The function by a name that nobody else can define (attach.c). */
-#define TB_ENTRY(symbol, ...)                                                                                \
-    extern void tb_entry_##symbol(__VA_ARGS__) __attribute__((alias(#symbol), visibility("hidden")));

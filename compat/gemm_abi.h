@@ -1,8 +1,8 @@
 /* GEMM, as stamp.h wants it. Included once for each routine by a file that the build writes. */
-#define CBLAS_PARAMETERS                                                                                     \
+#define C_PARAMETERS                                                                                         \
     int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, scalar alpha,             \
         const REAL *a, int64_t lda, const REAL *b, int64_t ldb, scalar beta, REAL *c, int64_t ldc
-#define CBLAS_ARGUMENTS layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define C_ARGUMENTS layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
 
 #define FORTRAN_PARAMETERS                                                                                   \
     const char *transpose_a, const char *transpose_b, const void *m, const void *n, const void *k,           \
@@ -17,12 +17,12 @@
 
 #include "compat/class.h"
 
-static void call_cblas(void *address, const tb_product *p)
+static void call_c(void *address, const tb_product *p)
 {
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.cblas(TB_COLUMN_MAJOR, cblas_operation(&p->a), cblas_operation(&p->b), p->m, p->n, p->k,
-               HANDED(alpha), p->a.data, p->a.ld, p->b.data, p->b.ld, HANDED(beta), p->c.data, p->c.ld);
+    host.c(TB_COLUMN_MAJOR, cblas_operation(&p->a), cblas_operation(&p->b), p->m, p->n, p->k, HANDED(alpha),
+           p->a.data, p->a.ld, p->b.data, p->b.ld, HANDED(beta), p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -39,7 +39,7 @@ static void call_fortran(void *address, const tb_product *p)
         .lda = read(lda), .b = b, .ldb = read(ldb), .beta = number(beta), .c = c, .ldc = read(ldc)           \
     }
 
-TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+TB_INLINED int canonicalize_c(tb_product *product, const tb_host_blas *host, C_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     return tb_read_cblas(layout, (int[]){transpose_a, transpose_b}, &given, product);

@@ -2,11 +2,11 @@
  * each argument; where their matrices begin, of all groups one after the other, is in one array for each of A, B and C. Included
  * once for each routine by a file that the build writes.
  */
-#define CBLAS_PARAMETERS                                                                                     \
+#define C_PARAMETERS                                                                                         \
     int layout, const int *transpose_a, const int *transpose_b, const void *m, const void *n, const void *k, \
         const REAL *alpha, const REAL *const *a, const void *lda, const REAL *const *b, const void *ldb,     \
         const REAL *beta, REAL *const *c, const void *ldc, int64_t group_count, const void *group_size
-#define CBLAS_ARGUMENTS                                                                                      \
+#define C_ARGUMENTS                                                                                          \
     layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, group_count, group_size
 
 #define FORTRAN_PARAMETERS                                                                                   \
@@ -23,16 +23,16 @@
 #include "compat/class.h"
 
 /* A host's arrays of one element: with 32-bit integers it reads the lower half. */
-static void call_cblas(void *address, const tb_product *p)
+static void call_c(void *address, const tb_product *p)
 {
     const function host = {address};
     const int a = cblas_operation(&p->a), b = cblas_operation(&p->b);
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
     tb_addresses at;
     for (int64_t first = 0; tb_take_addresses(p, first, &at); first += at.count)
-        host.cblas(TB_COLUMN_MAJOR, &a, &b, &p->m, &p->n, &p->k, alpha, (const REAL *const *)at.of[TB_A],
-                   &p->a.ld, (const REAL *const *)at.of[TB_B], &p->b.ld, beta, (REAL *const *)at.of[TB_C],
-                   &p->c.ld, 1, &at.count);
+        host.c(TB_COLUMN_MAJOR, &a, &b, &p->m, &p->n, &p->k, alpha, (const REAL *const *)at.of[TB_A],
+               &p->a.ld, (const REAL *const *)at.of[TB_B], &p->b.ld, beta, (REAL *const *)at.of[TB_C],
+               &p->c.ld, 1, &at.count);
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -72,8 +72,8 @@ TB_INLINED int64_t integer_in(const tb_host_blas *host, const void *array, int64
 static const int64_t no_strides[TB_ROLES];
 
 /* Makes a product of a group, whose matrices are the first-th on. Until it is spread, its operands lie where those are listed. */
-TB_INLINED int group_of_cblas(tb_product *product, const tb_host_blas *host, int64_t group, int64_t first,
-                              CBLAS_PARAMETERS)
+TB_INLINED int group_of_c(tb_product *product, const tb_host_blas *host, int64_t group, int64_t first,
+                          C_PARAMETERS)
 {
     (void)group_count;
     const int64_t size = OF_GROUP(group_size);
@@ -104,13 +104,13 @@ TB_INLINED int group_of_fortran(tb_product *product, const tb_host_blas *host, i
     }
 
 /* A layout that is none is irregular in a call without groups, too. */
-static void look_at_cblas(tb_batch_call *call, const tb_host_blas *host, CBLAS_PARAMETERS)
+static void look_at_c(tb_batch_call *call, const tb_host_blas *host, C_PARAMETERS)
 {
     if (layout != TB_ROW_MAJOR && layout != TB_COLUMN_MAJOR)
         call->number = 1;
     else if (OF_CBLAS(group_count) < 0)
         call->number = TB_ARGUMENT_GROUP_COUNT;
-    FOR_EACH_GROUP(call->number == 0 ? OF_CBLAS(group_count) : 0, group_of_cblas, CBLAS_ARGUMENTS, {
+    FOR_EACH_GROUP(call->number == 0 ? OF_CBLAS(group_count) : 0, group_of_c, C_ARGUMENTS, {
         call->number = number;
         if (number != 0)
             return;
@@ -130,9 +130,9 @@ static void look_at_fortran(tb_batch_call *call, const tb_host_blas *host, FORTR
     })
 }
 
-static void multiply_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
+static void multiply_c(const tb_host_blas *host, C_PARAMETERS)
 {
-    FOR_EACH_GROUP(OF_CBLAS(group_count), group_of_cblas, CBLAS_ARGUMENTS, {
+    FOR_EACH_GROUP(OF_CBLAS(group_count), group_of_c, C_ARGUMENTS, {
         if (number == 0 && size > 0 && tb_has_elements(&product)) {
             tb_spread_product(&product, size, no_strides, true);
             tb_perform(tb_task_of_product(&product), &host->base);
@@ -152,7 +152,7 @@ static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
 
 /* A probe has one product; how wide integers are is not known yet. */
 #define HAS_PROBES_FACTORS   tb_may_be_probe(NUMBER_OF_FORTRAN(alpha), NUMBER_OF_FORTRAN(beta))
-#define MAY_BE_PROBE_CBLAS   ((int32_t)group_count == 1 && HAS_PROBES_FACTORS)
+#define MAY_BE_PROBE_C       ((int32_t)group_count == 1 && HAS_PROBES_FACTORS)
 #define MAY_BE_PROBE_FORTRAN (*(const int32_t *)group_count == 1 && HAS_PROBES_FACTORS)
 #define PROBED               c[0]
 

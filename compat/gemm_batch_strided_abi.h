@@ -1,11 +1,11 @@
 /* GEMM_BATCH_STRIDED, as batch_stamp.h wants it: one group, each matrix as far behind the one before. Included once for each
  * routine by a file that the build writes. Strides count elements, also of complex numbers, as MKL has them.
  */
-#define CBLAS_PARAMETERS                                                                                     \
+#define C_PARAMETERS                                                                                         \
     int layout, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k, scalar alpha,             \
         const REAL *a, int64_t lda, int64_t stride_a, const REAL *b, int64_t ldb, int64_t stride_b,          \
         scalar beta, REAL *c, int64_t ldc, int64_t stride_c, int64_t size
-#define CBLAS_ARGUMENTS                                                                                      \
+#define C_ARGUMENTS                                                                                          \
     layout, transpose_a, transpose_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,      \
         stride_c, size
 
@@ -23,14 +23,14 @@
 #include "compat/batch.h"
 #include "compat/class.h"
 
-static void call_cblas(void *address, const tb_product *p)
+static void call_c(void *address, const tb_product *p)
 {
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.cblas(TB_COLUMN_MAJOR, cblas_operation(&p->a), cblas_operation(&p->b), p->m, p->n, p->k,
-               HANDED(alpha), p->a.data, p->a.ld, p->batch.members[TB_A].stride, p->b.data, p->b.ld,
-               p->batch.members[TB_B].stride, HANDED(beta), p->c.data, p->c.ld, p->batch.members[TB_C].stride,
-               tb_members_of(p));
+    host.c(TB_COLUMN_MAJOR, cblas_operation(&p->a), cblas_operation(&p->b), p->m, p->n, p->k, HANDED(alpha),
+           p->a.data, p->a.ld, p->batch.members[TB_A].stride, p->b.data, p->b.ld,
+           p->batch.members[TB_B].stride, HANDED(beta), p->c.data, p->c.ld, p->batch.members[TB_C].stride,
+           tb_members_of(p));
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -52,7 +52,7 @@ static void call_fortran(void *address, const tb_product *p)
 
 /* One of the products, and how far apart they are. */
 TB_INLINED int batch_of_cblas(tb_product *product, int64_t strides[TB_ROLES], const tb_host_blas *host,
-                              CBLAS_PARAMETERS)
+                              C_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     const bool exchanged = layout == TB_ROW_MAJOR;
@@ -74,11 +74,11 @@ TB_INLINED int batch_of_fortran(tb_product *product, int64_t strides[TB_ROLES], 
     return number != 0 ? number : OF_FORTRAN(size) < 0 ? TB_ARGUMENT_BATCH_SIZE - 1 : 0;
 }
 
-static void look_at_cblas(tb_batch_call *call, const tb_host_blas *host, CBLAS_PARAMETERS)
+static void look_at_c(tb_batch_call *call, const tb_host_blas *host, C_PARAMETERS)
 {
     tb_product product;
     int64_t strides[TB_ROLES];
-    call->number = batch_of_cblas(&product, strides, host, CBLAS_ARGUMENTS);
+    call->number = batch_of_cblas(&product, strides, host, C_ARGUMENTS);
     if (call->number == 0)
         tb_add_group(call, &product, OF_CBLAS(size), strides, false);
 }
@@ -92,11 +92,11 @@ static void look_at_fortran(tb_batch_call *call, const tb_host_blas *host, FORTR
         tb_add_group(call, &product, OF_FORTRAN(size), strides, false);
 }
 
-static void multiply_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
+static void multiply_c(const tb_host_blas *host, C_PARAMETERS)
 {
     tb_product product;
     int64_t strides[TB_ROLES];
-    if (batch_of_cblas(&product, strides, host, CBLAS_ARGUMENTS) != 0 || OF_CBLAS(size) == 0)
+    if (batch_of_cblas(&product, strides, host, C_ARGUMENTS) != 0 || OF_CBLAS(size) == 0)
         return;
     tb_spread_product(&product, OF_CBLAS(size), strides, false);
     tb_perform(tb_task_of_product(&product), &host->base);
@@ -112,7 +112,7 @@ static void multiply_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     tb_perform(tb_task_of_product(&product), &host->base);
 }
 
-#define MAY_BE_PROBE_CBLAS   tb_may_be_probe(NUMBER_OF_CBLAS(alpha), NUMBER_OF_CBLAS(beta))
+#define MAY_BE_PROBE_C       tb_may_be_probe(NUMBER_OF_CBLAS(alpha), NUMBER_OF_CBLAS(beta))
 #define MAY_BE_PROBE_FORTRAN tb_may_be_probe(NUMBER_OF_FORTRAN(alpha), NUMBER_OF_FORTRAN(beta))
 #define PROBED               c
 

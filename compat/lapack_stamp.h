@@ -2,18 +2,18 @@
  * at its end, when it has said what is particular to the class:
  *
  *   ROUTINE, NAME, REAL   by the file that includes the header
- *   LAPACKE_PARAMETERS, LAPACKE_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS, LENGTH_PARAMETERS, LENGTHS
+ *   C_PARAMETERS, C_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS, LENGTH_PARAMETERS, LENGTHS
  *   NUMBER_OF_A                    of the matrix among Fortran's arguments
- *   MAY_BE_PROBE_LAPACKE, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
+ *   MAY_BE_PROBE_C, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
  *   EXTENTS(read)                  three numbers whose product is about as large as its multiply-adds
- *   call_lapacke, call_fortran     put a factorization into a call of the host's routine
- *   canonicalize_lapacke, canonicalize_fortran   make a factorization of a call: 0, or the number of an irregular argument
+ *   call_c, call_fortran     put a factorization into a call of the host's routine
+ *   canonicalize_c, canonicalize_fortran   make a factorization of a call: 0, or the number of an irregular argument
  *
  * The matrix is called a, and Fortran's info info. A call either is settled here or goes on, with its arguments untouched, to the
  * caller's own LAPACK.
  */
 
-const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_lapacke, call_fortran};
+const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_c, call_fortran};
 
 /* Not a probe (forwarders.h), which has one row. */
 #define MAY_BE_ORDINARY(n) ((n) > 1)
@@ -49,12 +49,12 @@ TB_INLINED bool is_settled(const tb_host_blas *host, int number, tb_factor *fact
 }
 
 /* LAPACKE looks for what is no number, and says so itself. */
-TB_INLINED bool settles_lapacke(const tb_host_blas *host, int64_t *info, LAPACKE_PARAMETERS)
+TB_INLINED bool settles_c(const tb_host_blas *host, int64_t *info, C_PARAMETERS)
 {
     tb_factor factor = {.stored = TB_FULL};
     if (goes_on_at_once(host, EXTENTS(OF_CBLAS), a))
         return false;
-    const int number = canonicalize_lapacke(&factor, host, LAPACKE_ARGUMENTS);
+    const int number = canonicalize_c(&factor, host, C_ARGUMENTS);
     if (number == 0 && !tb_spelling_rows[host->spelling].is_work && tb_has_nan(&factor)) {
         if (host->address)
             return false;
@@ -79,15 +79,15 @@ static bool is_probe(const REAL *a)
     return (tb_is_probing() || !tb_may_be_on_device(a, a, a)) && tb_may_be_lapack_probe((double)*a);
 }
 
-static __attribute__((noinline)) int64_t look_closely_lapacke(LAPACKE_PARAMETERS)
+static __attribute__((noinline)) int64_t look_closely_c(C_PARAMETERS)
 {
     const tb_caller caller = tb_take_caller();
     int64_t returned = 0;
-    if (MAY_BE_PROBE_LAPACKE && is_probe(a) && tb_notice_probe(caller.spelling, a))
+    if (MAY_BE_PROBE_C && is_probe(a) && tb_notice_probe(caller.spelling, a))
         return 0;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
-    if (!settles_lapacke(host, &returned, LAPACKE_ARGUMENTS))
-        return ((function){host->address}).lapacke(LAPACKE_ARGUMENTS);
+    if (!settles_c(host, &returned, C_ARGUMENTS))
+        return ((function){host->address}).c(C_ARGUMENTS);
     return returned;
 }
 
@@ -105,44 +105,9 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
 }
 
-/* As in stamp.h. */
-#define GO_ON_UNTOUCHED(symbol)                                                                              \
-    if (tb_is_bare(TB_SPELLING_##symbol) && (!host || host->is_foreign)) {                                   \
-        if (!host) {                                                                                         \
-            tb_note_caller(TB_SPELLING_##symbol, call_site);                                                 \
-            tb_callers.look_closely = (const void *)look_closely_fortran;                                    \
-        }                                                                                                    \
-        ((function){host ? host->address : (void *)tb_go_untouched}).untouched(FORTRAN_ARGUMENTS);           \
-        return;                                                                                              \
-    }
+#define IS_THE_HOSTS_C(host)       goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), a)
+#define IS_THE_HOSTS_FORTRAN(host) goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), a)
+#include "compat/entries.h"
 
-#define STAMP_LAPACKE(ROUTINE_, symbol, bits)                                                                \
-    TB_EXPORTED int64_t symbol(LAPACKE_PARAMETERS)                                                           \
-    {                                                                                                        \
-        const void *call_site = __builtin_return_address(0);                                                 \
-        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
-        if (host && goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), a))                                         \
-            return ((function){host->address}).lapacke(LAPACKE_ARGUMENTS);                                   \
-        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
-        return look_closely_lapacke(LAPACKE_ARGUMENTS);                                                      \
-    }                                                                                                        \
-    TB_ENTRY(int64_t, symbol, LAPACKE_PARAMETERS)
-
-#define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
-    TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
-    {                                                                                                        \
-        const void *call_site = __builtin_return_address(0);                                                 \
-        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
-        GO_ON_UNTOUCHED(symbol)                                                                              \
-        if (host && goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), a)) {                                     \
-            ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
-            return;                                                                                          \
-        }                                                                                                    \
-        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
-        look_closely_fortran(FORTRAN_ARGUMENTS);                                                             \
-    }                                                                                                        \
-    TB_ENTRY(void, symbol, FORTRAN_PARAMETERS)
-
-#define STAMP_ALL(ROUTINE_, name)                                                                            \
-    TB_LAPACK_SPELLINGS_OF(STAMP_LAPACKE, STAMP_LAPACKE, STAMP_FORTRAN, ROUTINE_, name)
+#define STAMP_ALL(ROUTINE_, name) TB_LAPACK_SPELLINGS_OF(STAMP_C, STAMP_C, STAMP_FORTRAN, ROUTINE_, name)
 STAMP_ALL(ROUTINE, NAME)

@@ -1,6 +1,6 @@
 /* POTRF, as lapack_stamp.h wants it. Included once for each routine by a file that the build writes. */
-#define LAPACKE_PARAMETERS int layout, int letter, int64_t n, REAL *a, int64_t lda
-#define LAPACKE_ARGUMENTS  layout, letter, n, a, lda
+#define C_PARAMETERS int layout, int letter, int64_t n, REAL *a, int64_t lda
+#define C_ARGUMENTS  layout, letter, n, a, lda
 
 #define FORTRAN_PARAMETERS const char *letter, const void *n, REAL *a, const void *lda, void *info
 #define FORTRAN_ARGUMENTS  letter, n, a, lda, info
@@ -9,30 +9,33 @@
 
 #define NUMBER_OF_A 3
 /* One row, regular in all else. */
-#define MAY_BE_PROBE_LAPACKE (a && (int32_t)n == 1 && (int32_t)lda == 1 && (char)letter == 'L')
+#define MAY_BE_PROBE_C       (a && (int32_t)n == 1 && (int32_t)lda == 1 && (char)letter == 'L')
 #define MAY_BE_PROBE_FORTRAN (a && *(const int32_t *)n == 1 && *(const int32_t *)lda == 1 && *letter == 'L')
 
 #define EXTENTS(read) read(n), read(n), read(n) / 6 + 1 /* n^3 / 6 multiply-adds, and some more */
 
-#include "compat/lapack.h"
+#define C_RESULT int64_t /* info, in the caller's width */
 
-static void call_lapacke(void *address, tb_task task)
+#include "compat/function.h"
+#include "compat/lapack_arguments.h"
+
+static void call_c(void *address, tb_task task)
 {
     const tb_factor *f = task.factor;
     /* What is returned may be a 32-bit integer. */
     *f->info = (int32_t)((function){address})
-                   .lapacke(TB_COLUMN_MAJOR, *triangle_letter(f), f->n, f->a.data, f->a.ld);
+                   .c(TB_COLUMN_MAJOR, *fortran_triangle(f->stored), f->n, f->a.data, f->a.ld);
 }
 
 static void call_fortran(void *address, tb_task task)
 {
     const tb_factor *f = task.factor;
     *f->info = 0; /* of which a host with 32-bit integers writes the lower half */
-    ((function){address}).fortran(triangle_letter(f), &f->n, f->a.data, &f->a.ld, f->info, 1);
+    ((function){address}).fortran(fortran_triangle(f->stored), &f->n, f->a.data, &f->a.ld, f->info, 1);
 }
 
 /* A row-major triangle is the other one by columns, and so is its factor. */
-TB_INLINED int canonicalize_lapacke(tb_factor *factor, const tb_host_blas *host, LAPACKE_PARAMETERS)
+TB_INLINED int canonicalize_c(tb_factor *factor, const tb_host_blas *host, C_PARAMETERS)
 {
     if (layout != TB_ROW_MAJOR && layout != TB_COLUMN_MAJOR)
         return 1;

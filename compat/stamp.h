@@ -4,12 +4,12 @@
  *
  *   ROUTINE, NAME, REAL   the routine in upper and in lower case, its element, or that of its parts where IS_COMPLEX is
  *                         defined too; by the file that includes the header
- *   CBLAS_PARAMETERS, CBLAS_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS
+ *   C_PARAMETERS, C_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS
  *   LENGTH_PARAMETERS, LENGTHS     of the strings, hidden behind Fortran's arguments
  *   EXTENTS(read)                  m, n and k of the product, each read from its argument
  *   OPERANDS                       addresses of A, B and C
- *   call_cblas, call_fortran       put a product into a call of the host's routine
- *   canonicalize_cblas, canonicalize_fortran   make a product of a call: 0, or the number of an irregular argument
+ *   call_c, call_fortran       put a product into a call of the host's routine
+ *   canonicalize_c, canonicalize_fortran   make a product of a call: 0, or the number of an irregular argument
  *
  * A call either is settled here or goes on, with its arguments untouched, to the caller's own BLAS: small
  * calls, which have no time to lose, and irregular ones, whose diagnosis is that BLAS's own. Going on is the
@@ -62,12 +62,12 @@ TB_INLINED bool is_settled(const tb_host_blas *host, int number, const tb_produc
     return true;
 }
 
-TB_INLINED bool settles_cblas(const tb_host_blas *host, CBLAS_PARAMETERS)
+TB_INLINED bool settles_c(const tb_host_blas *host, C_PARAMETERS)
 {
     tb_product product;
     if (goes_on_at_once(host, EXTENTS(OF_CBLAS), NUMBER_OF_CBLAS(alpha), OPERANDS))
         return false;
-    const int number = canonicalize_cblas(&product, host, CBLAS_ARGUMENTS);
+    const int number = canonicalize_c(&product, host, C_ARGUMENTS);
     return is_settled(host, number, &product);
 }
 
@@ -80,14 +80,14 @@ TB_INLINED bool settles_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     return is_settled(host, number, &product);
 }
 
-static __attribute__((noinline)) void look_closely_cblas(CBLAS_PARAMETERS)
+static __attribute__((noinline)) void look_closely_c(C_PARAMETERS)
 {
     const tb_caller caller = tb_take_caller();
     if (tb_may_be_probe(FACTORS(NUMBER_OF_CBLAS, BETA_OF_CBLAS)) && tb_notice_probe(caller.spelling, c))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
-    if (!settles_cblas(host, CBLAS_ARGUMENTS))
-        ((function){host->address}).cblas(CBLAS_ARGUMENTS);
+    if (!settles_c(host, C_ARGUMENTS))
+        ((function){host->address}).c(C_ARGUMENTS);
 }
 
 /* Only the visible arguments are there for certain: many C callers pass no string lengths. */
@@ -101,46 +101,10 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
 }
 
-/* Under a bare name a function of the program's own may be meant, whose arguments are not these: it is gone on to before one of
- * them is looked at, by a jump that leaves what lies on the stack. */
-#define GO_ON_UNTOUCHED(symbol)                                                                              \
-    if (tb_is_bare(TB_SPELLING_##symbol) && (!host || host->is_foreign)) {                                   \
-        if (!host) {                                                                                         \
-            tb_note_caller(TB_SPELLING_##symbol, call_site);                                                 \
-            tb_callers.look_closely = (const void *)look_closely_fortran;                                    \
-        }                                                                                                    \
-        ((function){host ? host->address : (void *)tb_go_untouched}).untouched(FORTRAN_ARGUMENTS);           \
-        return;                                                                                              \
-    }
+#define IS_THE_HOSTS_C(host) goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), NUMBER_OF_CBLAS(alpha), OPERANDS)
+#define IS_THE_HOSTS_FORTRAN(host)                                                                           \
+    goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), NUMBER_OF_FORTRAN(alpha), OPERANDS)
+#include "compat/entries.h"
 
-#define STAMP_CBLAS(ROUTINE_, symbol, bits)                                                                  \
-    TB_EXPORTED void symbol(CBLAS_PARAMETERS)                                                                \
-    {                                                                                                        \
-        const void *call_site = __builtin_return_address(0);                                                 \
-        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
-        if (host && goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), NUMBER_OF_CBLAS(alpha), OPERANDS)) {        \
-            ((function){host->address}).cblas(CBLAS_ARGUMENTS);                                              \
-            return;                                                                                          \
-        }                                                                                                    \
-        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
-        look_closely_cblas(CBLAS_ARGUMENTS);                                                                 \
-    }                                                                                                        \
-    TB_ENTRY(symbol, CBLAS_PARAMETERS)
-
-#define STAMP_FORTRAN(ROUTINE_, symbol, bits)                                                                \
-    TB_EXPORTED void symbol(FORTRAN_PARAMETERS)                                                              \
-    {                                                                                                        \
-        const void *call_site = __builtin_return_address(0);                                                 \
-        const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
-        GO_ON_UNTOUCHED(symbol)                                                                              \
-        if (host && goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), NUMBER_OF_FORTRAN(alpha), OPERANDS)) {    \
-            ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
-            return;                                                                                          \
-        }                                                                                                    \
-        tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \
-        look_closely_fortran(FORTRAN_ARGUMENTS);                                                             \
-    }                                                                                                        \
-    TB_ENTRY(symbol, FORTRAN_PARAMETERS)
-
-#define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_CBLAS, STAMP_FORTRAN, ROUTINE_, name)
+#define STAMP_ALL(ROUTINE_, name) TB_SPELLINGS_OF(STAMP_C, STAMP_FORTRAN, ROUTINE_, name)
 STAMP_ALL(ROUTINE, NAME)

@@ -1,8 +1,8 @@
 /* SYMM and HEMM, as stamp.h wants them. Included once for each routine by a file that the build writes. */
-#define CBLAS_PARAMETERS                                                                                     \
+#define C_PARAMETERS                                                                                         \
     int layout, int side, int triangle, int64_t m, int64_t n, scalar alpha, const REAL *a, int64_t lda,      \
         const REAL *b, int64_t ldb, scalar beta, REAL *c, int64_t ldc
-#define CBLAS_ARGUMENTS layout, side, triangle, m, n, alpha, a, lda, b, ldb, beta, c, ldc
+#define C_ARGUMENTS layout, side, triangle, m, n, alpha, a, lda, b, ldb, beta, c, ldc
 
 #define FORTRAN_PARAMETERS                                                                                   \
     const char *side, const char *triangle, const void *m, const void *n, const REAL *alpha, const REAL *a,  \
@@ -30,14 +30,14 @@ static const tb_operand *general_of(const tb_product *p)
     return tb_is_symmetric_left(p) ? &p->b : &p->a;
 }
 
-static void call_cblas(void *address, const tb_product *p)
+static void call_c(void *address, const tb_product *p)
 {
     const function host = {address};
     const tb_operand *a = symmetric_of(p), *b = general_of(p);
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.cblas(TB_COLUMN_MAJOR, tb_is_symmetric_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
-               cblas_triangle(a->stored), p->m, p->n, HANDED(alpha), a->data, a->ld, b->data, b->ld,
-               HANDED(beta), p->c.data, p->c.ld);
+    host.c(TB_COLUMN_MAJOR, tb_is_symmetric_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
+           cblas_triangle(a->stored), p->m, p->n, HANDED(alpha), a->data, a->ld, b->data, b->ld, HANDED(beta),
+           p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -55,7 +55,7 @@ static void call_fortran(void *address, const tb_product *p)
         .lda = read(lda), .b = b, .ldb = read(ldb), .beta = number(beta), .c = c, .ldc = read(ldc)           \
     }
 
-TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+TB_INLINED int canonicalize_c(tb_product *product, const tb_host_blas *host, C_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     return tb_read_cblas(layout, (int[]){side, triangle}, &given, product);

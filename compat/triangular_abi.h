@@ -1,10 +1,10 @@
 /* TRMM and TRSM, as stamp.h wants them. Included once for each routine by a file that the build writes. Their B is what they write: here
  * it is called c, as it is in the product.
  */
-#define CBLAS_PARAMETERS                                                                                     \
+#define C_PARAMETERS                                                                                         \
     int layout, int side, int triangle, int transpose, int diagonal, int64_t m, int64_t n, scalar alpha,     \
         const REAL *a, int64_t lda, REAL *c, int64_t ldc
-#define CBLAS_ARGUMENTS layout, side, triangle, transpose, diagonal, m, n, alpha, a, lda, c, ldc
+#define C_ARGUMENTS layout, side, triangle, transpose, diagonal, m, n, alpha, a, lda, c, ldc
 
 #define FORTRAN_PARAMETERS                                                                                   \
     const char *side, const char *triangle, const char *transpose, const char *diagonal, const void *m,      \
@@ -24,15 +24,15 @@
 
 #include "compat/class.h"
 
-static void call_cblas(void *address, const tb_product *p)
+static void call_c(void *address, const tb_product *p)
 {
     const function host = {address};
     const tb_operand *a = tb_triangle_of(p);
     const REAL alpha[] = PARTS(p->alpha);
-    host.cblas(TB_COLUMN_MAJOR, tb_is_triangle_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
-               cblas_triangle(a->stored), cblas_operation(a),
-               a->unit_diagonal ? TB_CBLAS_UNIT : TB_CBLAS_NON_UNIT, p->m, p->n, HANDED(alpha), a->data,
-               a->ld, p->c.data, p->c.ld);
+    host.c(TB_COLUMN_MAJOR, tb_is_triangle_left(p) ? TB_CBLAS_LEFT : TB_CBLAS_RIGHT,
+           cblas_triangle(a->stored), cblas_operation(a),
+           a->unit_diagonal ? TB_CBLAS_UNIT : TB_CBLAS_NON_UNIT, p->m, p->n, HANDED(alpha), a->data, a->ld,
+           p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -51,7 +51,7 @@ static void call_fortran(void *address, const tb_product *p)
         .lda = read(lda), .c = c, .ldc = read(ldc)                                                           \
     }
 
-TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+TB_INLINED int canonicalize_c(tb_product *product, const tb_host_blas *host, C_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS);
     return tb_read_cblas(layout, (int[]){side, triangle, transpose, diagonal}, &given, product);

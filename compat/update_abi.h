@@ -5,10 +5,10 @@
  *
  * Scalars of HERK are real: REAL_SCALARS; so is beta of HER2K: REAL_BETA.
  */
-#define CBLAS_PARAMETERS                                                                                     \
+#define C_PARAMETERS                                                                                         \
     int layout, int triangle, int transpose, int64_t n, int64_t k, scalar alpha, const REAL *a,              \
         int64_t lda OF_B(, const REAL *b, int64_t ldb), beta_scalar beta, REAL *c, int64_t ldc
-#define CBLAS_ARGUMENTS layout, triangle, transpose, n, k, alpha, a, lda OF_B(, b, ldb), beta, c, ldc
+#define C_ARGUMENTS layout, triangle, transpose, n, k, alpha, a, lda OF_B(, b, ldb), beta, c, ldc
 
 #define FORTRAN_PARAMETERS                                                                                   \
     const char *triangle, const char *transpose, const void *n, const void *k, const REAL *alpha,            \
@@ -22,12 +22,12 @@
 
 #include "compat/class.h"
 
-static void call_cblas(void *address, const tb_product *p)
+static void call_c(void *address, const tb_product *p)
 {
     const function host = {address};
     const REAL alpha[] = PARTS(p->alpha), beta[] = PARTS(p->beta);
-    host.cblas(TB_COLUMN_MAJOR, cblas_triangle(p->mask), cblas_operation(&p->a), p->n, p->k, HANDED(alpha),
-               p->a.data, p->a.ld OF_B(, p->b.data, p->b.ld), HANDED_BETA(beta), p->c.data, p->c.ld);
+    host.c(TB_COLUMN_MAJOR, cblas_triangle(p->mask), cblas_operation(&p->a), p->n, p->k, HANDED(alpha),
+           p->a.data, p->a.ld OF_B(, p->b.data, p->b.ld), HANDED_BETA(beta), p->c.data, p->c.ld);
 }
 
 static void call_fortran(void *address, const tb_product *p)
@@ -45,7 +45,7 @@ static void call_fortran(void *address, const tb_product *p)
         .ldc = read(ldc)                                                                                     \
     }
 
-TB_INLINED int canonicalize_cblas(tb_product *product, const tb_host_blas *host, CBLAS_PARAMETERS)
+TB_INLINED int canonicalize_c(tb_product *product, const tb_host_blas *host, C_PARAMETERS)
 {
     const tb_arguments given = GIVEN(OF_CBLAS, NUMBER_OF_CBLAS, BETA_OF_CBLAS);
     return tb_read_cblas(layout, (int[]){triangle, transpose}, &given, product);

@@ -1,55 +1,28 @@
 #include "lib/call/finish_factor.h"
 
+#include "lib/call/portable_panel.h"
 #include "lib/call/run.h"
 #include "lib/process/callers_state.h"
 #include "lib/user/log.h"
-#include "sequences/cholesky.h"
+#include "sequences/factorization.h"
 #include "words/integers.h"
-
-#include <math.h>
-
-/* Where there is no LAPACK, panels of this order are factored here. */
-enum { PANEL_ORDER = 64 };
 
 /* Takes steps on the host. */
 typedef struct steps {
     tb_visitor visitor;
     const tb_host *host;
-    bool by_loops; /* panels */
+    bool by_loops; /* panels, where there is no LAPACK */
     int64_t info;
 } steps;
 
-/* ---- Where there is no LAPACK ----------------------------------------------------------------------------- */
-
-/* L's element, of U the transpose's. */
-static double *at(const tb_factor *panel, int64_t row, int64_t column)
-{
-    return panel->stored == TB_LOWER ? tb_at(&panel->a, row, column) : tb_at(&panel->a, column, row);
-}
-
-/* The panel is of double precision. Column by column; returns info. */
-static int64_t factor_by_loops(const tb_factor *panel)
-{
-    for (int64_t j = 0; j < panel->n; j++)
-        for (int64_t i = j; i < panel->n; i++) {
-            double sum = *at(panel, i, j);
-            for (int64_t l = 0; l < j; l++)
-                sum -= *at(panel, i, l) * *at(panel, j, l);
-            if (i == j && !(sum > 0))
-                return j + 1;
-            *at(panel, i, j) = i == j ? sqrt(sum) : sum / *at(panel, j, j);
-        }
-    return 0;
-}
-
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step);
 
-/* By the sequence's steps, the host's products among them. */
+/* Where there is no LAPACK: by the sequence's steps, the host's products among them. */
 static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
 {
     steps all = {.visitor = {visit}, .host = host, .by_loops = true};
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
-    (void)tb_walk_cholesky(factor, PANEL_ORDER, PANEL_ORDER, &all.visitor);
+    (void)tb_walk_factor(factor, TB_PORTABLE_PANEL_ORDER, TB_PORTABLE_PANEL_ORDER, &all.visitor);
     return all.info;
 }
 
@@ -74,7 +47,7 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
         tb_compute_on_host(&step->product, beside ? beside : &nobody);
         return TB_OK;
     }
-    const int64_t info = all->by_loops ? factor_by_loops(&step->panel) : factor(&step->panel, all->host);
+    const int64_t info = all->by_loops ? tb_factor_by_loops(&step->panel) : factor(&step->panel, all->host);
     all->info = info > 0 ? step->position + info : 0;
     return info == 0 ? TB_OK : TB_UNSUPPORTED;
 }
@@ -98,7 +71,7 @@ void tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host
 {
     steps all = {.visitor = {visit}, .host = host};
     tb_enter_callers_environment();
-    (void)tb_resume_cholesky(factor, done, &all.visitor);
+    (void)tb_resume_factor(factor, done, &all.visitor);
     tb_leave_callers_environment();
     *factor->info = all.info;
 }

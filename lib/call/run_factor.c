@@ -1,4 +1,4 @@
-/* Factorizations on a device. It has a copy of the matrix, on which the sequence's steps are done (sequences/cholesky.h): products as
+/* Factorizations on a device. It has a copy of the matrix, on which the sequence's steps are done (sequences/factorization.h): products as
  * the resident route does them, and panels. Of the program's matrix finished columns alone are written, in order, when it is known that
  * they are; the rest is as it was. So the host can go on from there when a device fails, and where a pivot is not positive, which the
  * host's own routine has to say.
@@ -17,7 +17,7 @@
 #include "lib/process/leaving.h"
 #include "lib/user/log.h"
 #include "lib/user/options.h"
-#include "sequences/cholesky.h"
+#include "sequences/factorization.h"
 #include "words/integers.h"
 
 #include <string.h>
@@ -145,8 +145,8 @@ static tb_status take_steps(tb_stream *stream, void *argument)
     work *work = argument;
     work->stream = stream;
     TB_TRY(load(work));
-    return tb_walk_cholesky(&work->there, work->plan->block, tb_panel_order(work->factor->routine),
-                            &work->visitor);
+    return tb_walk_factor(&work->there, work->plan->block, tb_panel_order(work->factor->routine),
+                          &work->visitor);
 }
 
 /* The option DEVICE_MEMORY counts the copy as well. */

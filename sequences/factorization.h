@@ -1,0 +1,14 @@
+/* Factorizations as sequences: a walk for each class of them (words/classes.def). */
+#ifndef TB_FACTORIZATION_H
+#define TB_FACTORIZATION_H
+
+#include "sequences/sequence.h"
+#include "words/factor.h"
+
+/* Blocks of so many columns, which are finished one after the other; panels are at most of this order. */
+tb_status tb_walk_factor(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
+
+/* The same where so many columns are finished, and the others are as they were: what is to be factored still is one panel. */
+tb_status tb_resume_factor(const tb_factor *factor, int64_t done, tb_visitor *visitor);
+
+#endif
