@@ -97,7 +97,10 @@ static bool call_host(const tb_host *host, tb_task task)
     /* A signal handler may call over this call. */
     const tb_host_blas *before = called_host;
     called_host = called;
+    const int depth = tb_is_product(task) ? 0 : tb_step_out_of_call();
     tb_call_routine(routine, tb_spelling_rows[called->spelling].is_cblas, called->address, task);
+    if (!tb_is_product(task))
+        tb_step_back_into_call(depth);
     called_host = before;
     return true;
 }

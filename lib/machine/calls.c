@@ -117,6 +117,12 @@ static void end_left_call(void *left)
         set_cancel_state(call->cancel_state);
 }
 
+static void set_depth(int depth)
+{
+    *(volatile int *)&tb_call_depth = depth;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 void tb_begin_call(tb_call *call)
 {
     tb_set_state_aside(&call->state);
@@ -125,8 +131,7 @@ void tb_begin_call(tb_call *call)
     call->cancel_state = NO_STATE;
     tb_begin_undo_list(&call->undo);
     tb_when_left(&call->leaving, end_left_call, call);
-    *(volatile int *)&tb_call_depth = call->depth + 1;
-    atomic_signal_fence(memory_order_seq_cst);
+    set_depth(call->depth + 1);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &call->cancel_state);
     count(call);
 }
@@ -134,10 +139,22 @@ void tb_begin_call(tb_call *call)
 void tb_end_call(tb_call *call)
 {
     uncount(call);
-    *(volatile int *)&tb_call_depth = call->depth;
-    atomic_signal_fence(memory_order_seq_cst);
+    set_depth(call->depth);
     tb_not_left(&call->leaving);
     tb_end_undo_list(&call->undo);
     tb_put_state_back(&call->state);
     set_cancel_state(call->cancel_state);
+}
+
+int tb_step_out_of_call(void)
+{
+    const int depth = tb_call_depth;
+    if (depth == 1)
+        set_depth(0);
+    return depth;
+}
+
+void tb_step_back_into_call(int depth)
+{
+    set_depth(depth);
 }

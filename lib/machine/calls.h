@@ -24,6 +24,12 @@ typedef struct tb_call {
 void tb_begin_call(tb_call *call);
 void tb_end_call(tb_call *call);
 
+/* Around an algorithm of another library's, of which each call that comes back is the program's own, as it would be without this
+ * library: a factorization by the host's LAPACK. The thread holds nothing then that such a call may wait for. Over another call, where
+ * that is not known, nothing changes. */
+int tb_step_out_of_call(void);
+void tb_step_back_into_call(int depth);
+
 /* Calls that are between the two at this moment, of all threads. */
 static inline uint32_t tb_calls_under_way(void)
 {
