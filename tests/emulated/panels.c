@@ -168,20 +168,36 @@ static void an_infinite_pivot_is_one(tb_triangle stored, check_random *random)
     release(&x.memory);
 }
 
-/* More elements apart than 32 bits count: of all that memory a few pages are touched. */
-static void columns_may_lie_far_apart(tb_triangle stored)
+/* L of order 2 at that number of the memory. */
+static void one_of_two(memory *memory, int64_t first, tb_triangle stored, int64_t ld, const char *what)
 {
-    const int64_t ld = (INT64_C(1) << 31) + 8;
-    block x = {.factor = tb_potrf(TB_DPOTRF, stored, 2, NULL, ld, NULL),
-               .memory = untouched((size_t)(ld + 2) * sizeof(double)),
-               .what = "columns far apart"};
-    x.factor.a.data = x.memory.start;
+    block x = {.factor = tb_potrf(TB_DPOTRF, stored, 2, (double *)memory->start + first, ld, NULL)};
+    snprintf(x.what, sizeof x.what, "%s, %s", what, stored == TB_LOWER ? "lower" : "upper");
     *at(&x, 0, 0) = 9;
     *at(&x, 1, 0) = 6;
     *at(&x, 1, 1) = 20;
     CHECK(factor(&x, 0, 0) == 0 && *at(&x, 0, 0) == 3 && *at(&x, 1, 0) == 2 && *at(&x, 1, 1) == 4,
-          "columns far apart: %g, %g and %g", *at(&x, 0, 0), *at(&x, 1, 0), *at(&x, 1, 1));
-    release(&x.memory);
+          "%s: %g, %g and %g", x.what, *at(&x, 0, 0), *at(&x, 1, 0), *at(&x, 1, 1));
+}
+
+/* More elements apart than 32 bits count: of all that memory a few pages are touched. */
+static void columns_may_lie_far_apart(tb_triangle stored)
+{
+    const int64_t ld = (INT64_C(1) << 31) + 8;
+    memory memory = untouched((size_t)(ld + 2) * sizeof(double));
+    one_of_two(&memory, 0, stored, ld, "columns far apart");
+    release(&memory);
+}
+
+/* Another thread of the program may be writing there: what is written back, even as it was, would be lost for that. Here it is the page
+ * between those of the triangle. */
+static void the_other_triangle_is_not_touched(tb_triangle stored)
+{
+    const int64_t numbers = GUARD_BYTES / (int64_t)sizeof(double);
+    memory memory = untouched(3 * GUARD_BYTES);
+    mprotect(memory.start + GUARD_BYTES, GUARD_BYTES, PROT_NONE);
+    one_of_two(&memory, numbers - (stored == TB_LOWER ? 2 : 1), stored, numbers + 1, "the other triangle");
+    release(&memory);
 }
 
 /* ---- Blocks that have none ---------------------------------------------------------------------------------- */
@@ -276,6 +292,7 @@ int main(void)
         }
         an_infinite_pivot_is_one(triangle, &random);
         columns_may_lie_far_apart(triangle);
+        the_other_triangle_is_not_touched(triangle);
         others_are_refused(triangle, &random);
     }
     return check_result();
