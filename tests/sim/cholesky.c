@@ -7,6 +7,7 @@
  * order sums are taken. alone: there is no LAPACK but ours.
  */
 #include "dispatch/factor_choice.h"
+#include "lib/call/finish_factor.h"
 #include "tests/sim/children.h"
 #include "tests/sim/known_factor.h"
 
@@ -28,6 +29,26 @@ tb_plan __wrap_tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
     return plan;
 }
 
+/* And this in front of tb_finish_factor: how often the host has brought to its end what a device had begun. */
+static int finished_by_host;
+void __real_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host)
+{
+    finished_by_host++;
+    __real_tb_finish_factor(factor, done, host);
+}
+
+/* What a device begins it brings to its end itself, also after a matrix that has no factor. */
+static void try_on_device(const trial *t)
+{
+    finished_by_host = 0;
+    try(t);
+    CHECK(finished_by_host == 0, "%s, n = %d, %s: the host did it", tb_spelling_rows[t->spelling].symbol,
+          (int)t->n, tb_memory_text(t->memory));
+}
+
 /* ---- Programs --------------------------------------------------------------------------------------------- */
 
 static const int64_t orders[] = {1, 2, 63, 64, 65, 200, 700};
@@ -44,7 +65,7 @@ static void by_every_name(void)
                              .lower = way % 2 == 0,
                              .by_rows = way / 2 && tb_spelling_rows[spelling].is_cblas};
             const long launches = sim_operations("launch");
-            try(&t);
+            try_on_device(&t);
             CHECK(sim_operations("launch") > launches, "%s: no device was used",
                   tb_spelling_rows[spelling].symbol);
         }
@@ -56,7 +77,7 @@ static void of_every_order(tb_spelling spelling)
         for (size_t memory = 0; memory < COUNT(memories); memory++)
             for (int lower = 0; lower < 2; lower++) {
                 trial t = {.spelling = spelling, .memory = memories[memory], .n = orders[i], .lower = lower};
-                try(&t);
+                try_on_device(&t);
                 t.singular = 1 + (int64_t)(seed % (uint64_t)t.n);
                 if (memories[memory] != TB_MEMORY_PINNED)
                     try(&t);

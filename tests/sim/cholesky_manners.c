@@ -60,23 +60,6 @@ static void nothing_is_left_behind(void *unused)
           before.streams);
 }
 
-/* The next one is done on the device as the one before was, and by nobody else. */
-static void a_matrix_without_factor_is_forgotten(void *unused)
-{
-    (void)unused;
-    long copies[2];
-    force_device();
-    for (int i = 0; i < 2; i++) {
-        trial t = {.spelling = TB_SPELLING_dpotrf_, .n = SMALL, .memory = TB_MEMORY_DEVICE};
-        const long before = sim_operations("copy");
-        try(&t);
-        copies[i] = sim_operations("copy") - before;
-        t.singular = 20;
-        try(&t);
-    }
-    CHECK(copies[0] == copies[1], "after a failure %ld copies are made, not %ld", copies[1], copies[0]);
-}
-
 /* ---- Irregular arguments ---------------------------------------------------------------------------------- */
 
 /* They are counted as Fortran does, without LAPACKE's layout. */
@@ -269,7 +252,6 @@ static const struct {
 } statements[] = {
     STATEMENT(nothing_is_given_back_that_is_in_use),
     STATEMENT(nothing_is_left_behind),
-    STATEMENT(a_matrix_without_factor_is_forgotten),
     STATEMENT(by_irregular_arguments),
     STATEMENT(of_what_is_no_number),
     STATEMENT(of_an_infinity),
