@@ -83,9 +83,9 @@ static void the_environment_is_kept(void *route)
 {
     choose(route);
     feclearexcept(FE_ALL_EXCEPT);
-    feraiseexcept(FE_UNDERFLOW);
+    feraiseexcept(FE_DIVBYZERO); /* which the C library does by the arithmetic of doubles, unlike others */
     known_multiply_once(M, N, K, 1, 2, TB_MEMORY_HOST);
-    CHECK(fetestexcept(FE_UNDERFLOW), "%s: an exception is taken back", (const char *)route);
+    CHECK(fetestexcept(FE_DIVBYZERO), "%s: an exception is taken back", (const char *)route);
 #if defined(__x86_64__)
     enum { FLUSHES_TO_ZERO = 0x8040 };
     __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | FLUSHES_TO_ZERO);

@@ -91,6 +91,9 @@ int sim_threads_waiting(void);
 long sim_operations(const char *operation);
 long sim_failures(const char *operation);
 
+/* What has been put into streams, of all devices, and is not over at this moment. */
+long sim_in_flight(void);
+
 /* Copies so far from one device to another. */
 long sim_crossings(void);
 

@@ -41,6 +41,14 @@ struct sim_queue {
 
 static atomic_long queues_opened;
 
+/* Posted, and not over. */
+static atomic_long in_flight;
+
+long sim_in_flight(void)
+{
+    return atomic_load(&in_flight);
+}
+
 /* One link for the machine, each way. */
 static pthread_mutex_t links[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 
@@ -334,6 +342,7 @@ static void *serve(void *argument)
         sim_free(entry);
         pthread_mutex_lock(&queue->lock);
         queue->busy = false;
+        atomic_fetch_sub(&in_flight, 1);
         atomic_fetch_add(&queue->finished, 1);
         wake_all(&queue->finished);
     }
@@ -379,6 +388,7 @@ void sim_post(sim_queue *queue, const sim_work *work)
 {
     entry *added = sim_make(sizeof *added);
     added->work = *work;
+    atomic_fetch_add(&in_flight, 1);
     pthread_mutex_lock(&queue->lock);
     if (queue->first == NULL)
         queue->first = added;

@@ -78,10 +78,14 @@ static void a_row_is_known(const watcher *all, const tb_sequence_step *step)
           "%s for size %lld", row->name, (long long)step->size);
 }
 
-static void watch_solve(watcher *all, const tb_product *p)
+/* Products of a size are alike: they have the order of both halves that they lie between. */
+static void watch_solve(watcher *all, const tb_product *p, int64_t size)
 {
     const tb_product *task = all->task;
     const bool left = tb_is_triangle_left(task);
+    CHECK(size == (p->in_place == TB_SOLVES ? 0 : p->k + (left ? p->m : p->n)),
+          "size %lld of %lld x %lld x %lld", (long long)size, (long long)p->m, (long long)p->n,
+          (long long)p->k);
     use(left ? &p->a : &p->b, &tb_triangle_of(task)->matrix);
     if (p->in_place == TB_SOLVES)
         CHECK(all_are(&p->c.matrix, &task->c.matrix, false, true), "a part of C is solved for twice");
@@ -124,7 +128,7 @@ static tb_status watch(tb_visitor *visitor, const tb_sequence_step *step)
             find_part(&p->c.matrix, c, &row, &column);
             for (int64_t j = column; j < column + p->n; j++)
                 CHECK(!all->finished[j], "a finished column is written");
-            watch_solve(all, p);
+            watch_solve(all, p, step->size);
         } else
             watch_piece(all, p);
     } else if (step->kind == TB_STEP_MOVE)

@@ -91,8 +91,10 @@ static void place(const walk *walk, tb_role role, const tb_step *step, tb_produc
 static double parts_are_scheduled(const tb_budget *budget, const tb_product *product, const tb_tiling *tiling,
                                   bool all_are_kept)
 {
+    static tb_part_schedules before;
     walk walk = {.budget = budget, .memory = (char *)((uintptr_t)1 << 50)};
     tb_schedule_parts(product, tiling, budget, &schedules);
+    before = schedules;
     for (int64_t row = 0; row < product->m; row += tiling->block_m) {
         tb_tiling own;
         const tb_product rows = tb_rows_of_tiling(product, tiling, row, &own);
@@ -111,6 +113,9 @@ static double parts_are_scheduled(const tb_budget *budget, const tb_product *pro
             }
         }
     }
+    CHECK(memcmp(before.made, schedules.made, (size_t)before.count * sizeof *before.made) == 0,
+          "%s, %lld x %lld x %lld: what is kept has changed", budget->kernel->name, (long long)product->m,
+          (long long)product->n, (long long)product->k);
     CHECK(walk.on_the_fly == 0 || !all_are_kept, "%s, %lld x %lld x %lld: %lld parts are not kept",
           budget->kernel->name, (long long)product->m, (long long)product->n, (long long)product->k,
           (long long)walk.on_the_fly);
@@ -387,8 +392,34 @@ static void what_is_in_place_goes_through_slots(check_random *random)
     }
 }
 
+/* Of all that a cut depends on but the room, which whoever remembers a cut compares himself. */
+static void cuts_are_told_apart(void)
+{
+    static const tb_kernel *const kernel = tb_catalog;
+    const tb_chip smaller = {.architecture = 90, .multiprocessors = 66}, older = {.architecture = 80};
+    const tb_product product =
+        tb_gemm(TB_SGEMM, false, false, 900, 800, 700, 1, NULL, 900, NULL, 700, 0, NULL, 900);
+    const tb_budget budget = {.kernel = kernel, .chip = &chip, .slot_bytes = 1 << 20, .copy_rate = 1e10};
+    tb_budget others[9];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        others[i] = budget;
+    others[0].kernel = kernel + 1;
+    others[1].chip = &smaller;
+    others[2].chip = &older;
+    others[3].slot_bytes *= 2;
+    others[4].copy_rate *= 2;
+    others[5].passages[TB_B] = TB_STRAIGHT;
+    others[6].passages[TB_C] = TB_STRAIGHT;
+    others[7].stays[TB_A] = true;
+    others[8].stays[TB_B] = true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK(tb_hash_of_cut(&product, &others[i]) != tb_hash_of_cut(&product, &budget),
+              "budget %d is cut for as another one", (int)i);
+}
+
 int main(void)
 {
+    cuts_are_told_apart();
     a_tight_product_is_whole();
     a_square_is_cut_well(4096, 1.31);
     a_square_is_cut_well(8192, 1.34);

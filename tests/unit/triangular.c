@@ -205,6 +205,37 @@ static tb_status launch_clusters(const tb_launcher *launcher, tb_entry *entry, i
     return launch(launcher, entry, blocks, threads, shared_bytes, argument);
 }
 
+/* The linker puts these in front of launch functions of rows that compute a sequence's products: each is launched as has been prepared
+ * for this very product. Deals have bytes between their fields, which are whatever was there. */
+static int wrong_schedules, right_schedules;
+
+static void look_at_schedule(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
+                             const tb_schedule *schedule)
+{
+    const tb_schedule own = tb_prepare(kernel, product, launcher->target);
+    const bool is_right = schedule->clocks == own.clocks && schedule->clocks_of_a == own.clocks_of_a &&
+                          schedule->workspace == own.workspace;
+    right_schedules += is_right;
+    wrong_schedules += !is_right;
+}
+
+#define LOOK_AT(family)                                                                                      \
+    tb_status __real_tb_launch_##family(const tb_launcher *, const tb_kernel *, const tb_product *,          \
+                                        const tb_schedule *, void *);                                        \
+    tb_status __wrap_tb_launch_##family(const tb_launcher *, const tb_kernel *, const tb_product *,          \
+                                        const tb_schedule *, void *);                                        \
+    tb_status __wrap_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
+                                        const tb_product *product, const tb_schedule *schedule,              \
+                                        void *workspace)                                                     \
+    {                                                                                                        \
+        look_at_schedule(launcher, kernel, product, schedule);                                               \
+        return __real_tb_launch_##family(launcher, kernel, product, schedule, workspace);                    \
+    }
+LOOK_AT(simt)
+LOOK_AT(dgemm_mma)
+LOOK_AT(bf16x6)
+LOOK_AT(split)
+
 /* Before 7.5 no row forecasts, and products are naive, and take so long on a small device that they are cut in pieces. */
 static tb_launcher device_of(int architecture)
 {
@@ -406,5 +437,8 @@ int main(int argc, char **argv)
     CHECK(kernels == 20, "%d rows", kernels);
     CHECK(argc > 1 || mended > 0, "nothing was mended");
     CHECK(argc > 1 || cut > 0, "no product was cut in pieces");
+    CHECK(wrong_schedules == 0 && right_schedules > 0,
+          "%d launches by the schedule of another product, %d by their own", wrong_schedules,
+          right_schedules);
     return check_result();
 }

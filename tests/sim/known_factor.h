@@ -1,0 +1,178 @@
+/* Factorizations whose factors are known beforehand, by every name and in every kind of memory: what the program finds is the factor, and
+ * what is not of the triangle is as it was.
+ *
+ * Factors are of small whole numbers, and so are all numbers on the way to them: they are found again to the last bit, in whatever
+ * order sums are taken.
+ *
+ * Header only, for programs that are linked with the library and the simulated device.
+ */
+#ifndef TB_KNOWN_FACTOR_H
+#define TB_KNOWN_FACTOR_H
+
+#include "compat/spellings.h"
+#include "dispatch/plan.h"
+#include "include/tileblas.h"
+#include "tests/check.h"
+#include "tests/sim/device_sim.h"
+
+#include <dlfcn.h>
+#include <fenv.h>
+#include <string.h>
+
+enum { PADDING = 3, UNTOUCHED = -7777, COLUMN_MAJOR = 102, ROW_MAJOR = 101 };
+
+typedef struct trial {
+    tb_spelling spelling;
+    tb_memory memory;
+    int64_t n;
+    bool lower, by_rows;
+    int64_t singular; /* the pivot that is zero, from 1; 0: none */
+    const char *script;
+} trial;
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static uint64_t seed;
+
+/* Of the factor L: its diagonal is 1 or 2, and what is below -1, 0 or 1. */
+static inline double factor_at(int64_t i, int64_t j)
+{
+    check_random random = {seed + (uint64_t)(i * 100003 + j)};
+    return (double)(i == j ? check_between(&random, 1, 2) : check_between(&random, -1, 1));
+}
+
+/* The factor of this order, and the matrix; kept for the trials that follow, and for children. */
+typedef struct tables {
+    int64_t n;
+    double *l, *a;
+} tables;
+
+static inline const tables *tables_of(int64_t n)
+{
+    static tables kept;
+    if (kept.n == n)
+        return &kept;
+    free(kept.l);
+    free(kept.a);
+    kept = (tables){n, calloc((size_t)(n * n), sizeof(double)), calloc((size_t)(n * n), sizeof(double))};
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++)
+            kept.l[i + j * n] = factor_at(i, j);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t j = k; j < n; j++)
+            for (int64_t i = j; i < n; i++)
+                kept.a[i + j * n] += kept.l[i + k * n] * kept.l[j + k * n];
+    return &kept;
+}
+
+/* Where L's element lies, by columns or by rows, in either triangle. */
+static inline int64_t place_of(const trial *t, int64_t i, int64_t j)
+{
+    const int64_t ld = t->n + PADDING;
+    return t->lower == t->by_rows ? i * ld + j : i + j * ld;
+}
+
+static inline double *make_matrix(const trial *t)
+{
+    const double *l = tables_of(t->n)->l;
+    const int64_t count = (t->n + PADDING) * t->n;
+    double *a = malloc(sizeof *a * (size_t)count);
+    for (int64_t i = 0; i < count; i++)
+        a[i] = UNTOUCHED;
+    for (int64_t j = 0; j < t->n; j++)
+        for (int64_t i = j; i < t->n; i++)
+            a[place_of(t, i, j)] = tables_of(t->n)->a[i + j * t->n];
+    if (t->singular > 0) {
+        const int64_t p = t->singular - 1;
+        a[place_of(t, p, p)] -= l[p + p * t->n] * l[p + p * t->n];
+    }
+    return a;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------ */
+
+static inline int64_t call_with(tb_spelling spelling, int layout, char letter, int64_t n, double *a,
+                                int64_t ld)
+{
+    const tb_spelling_row *row = &tb_spelling_rows[spelling];
+    union {
+        void *address;
+        int32_t (*lapacke)(int, char, int64_t, double *, int64_t);
+        int64_t (*lapacke_64)(int, char, int64_t, double *, int64_t);
+        void (*fortran)(const char *, const int64_t *, double *, const int64_t *, int64_t *, size_t);
+    } function = {dlsym(RTLD_DEFAULT, row->symbol)};
+    int64_t info = INT64_C(0x1234567800000000);
+    int32_t narrow;
+    if (!row->is_cblas)
+        function.fortran(&letter, &n, a, &ld, &info, 1);
+    else if (row->integer_bits == 64)
+        info = function.lapacke_64(layout, letter, n, a, ld);
+    else
+        info = function.lapacke(layout, letter, n, a, ld);
+    memcpy(&narrow, &info, sizeof narrow);
+    return row->integer_bits == 64 ? info : narrow;
+}
+
+/* An exception that has been raised before stays so. */
+static inline int64_t call(const trial *t, double *a)
+{
+    feclearexcept(FE_ALL_EXCEPT);
+    feraiseexcept(FE_DIVBYZERO); /* which the C library does by the arithmetic of doubles, unlike others */
+    const int64_t info = call_with(t->spelling, t->by_rows ? ROW_MAJOR : COLUMN_MAJOR, t->lower ? 'L' : 'u',
+                                   t->n, a, t->n + PADDING);
+    CHECK(fetestexcept(FE_DIVBYZERO), "%s: an exception of the program's is taken back",
+          t->script ? t->script : "no failure");
+    return info;
+}
+
+static inline void describe(const trial *t, char text[static 200])
+{
+    snprintf(text, 200, "%s, n = %d, %s, %s%s%s%s", tb_spelling_rows[t->spelling].symbol, (int)t->n,
+             t->lower ? "lower" : "upper", tb_memory_text(t->memory), t->by_rows ? ", by rows" : "",
+             t->script ? ", " : "", t->script ? t->script : "");
+}
+
+static inline void check_matrix(const trial *t, const double *l, const double *a, const char *text)
+{
+    int64_t wrong = 0, touched = 0;
+    for (int64_t j = 0; j < t->n; j++)
+        for (int64_t i = j; i < t->n; i++)
+            wrong += t->singular == 0 && a[place_of(t, i, j)] != l[i + j * t->n];
+    for (int64_t j = 0; j < t->n; j++)
+        for (int64_t i = j + 1; i < t->n; i++)
+            touched += a[place_of(t, j, i)] != UNTOUCHED;
+    for (int64_t j = 0; j < t->n; j++)
+        for (int64_t i = 0; i < PADDING; i++)
+            touched += a[t->n + i + j * (t->n + PADDING)] != UNTOUCHED;
+    CHECK(wrong == 0 && touched == 0,
+          "%s: %d elements are wrong, %d were touched that are not the triangle's", text, (int)wrong,
+          (int)touched);
+}
+
+static inline void try(const trial *t)
+{
+    char text[200];
+    double *a = make_matrix(t), *there = a;
+    const size_t bytes = sizeof *a * (size_t)((t->n + PADDING) * t->n);
+    describe(t, text);
+    if (t->memory != TB_MEMORY_HOST) {
+        there = sim_allocate(t->memory, 0, bytes);
+        sim_copy(there, a, bytes);
+    }
+    const int64_t info = call(t, there);
+    if (there != a) {
+        sim_copy(a, there, bytes);
+        sim_release(there);
+    }
+    CHECK(info == t->singular, "%s: info is %d, not %d", text, (int)info, (int)t->singular);
+    check_matrix(t, tables_of(t->n)->l, a, text);
+    free(a);
+}
+
+static inline void force_device(void)
+{
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("START", "wait");
+}
+
+#endif
