@@ -16,7 +16,7 @@
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"
 #include "lib/call/finish.h"
-#include "lib/streaming/stream_region.h"
+#include "lib/streaming/stream_product.h"
 #include "words/frame.h"
 #include "words/lowered.h"
 

@@ -2,7 +2,7 @@
  * is written by the link itself where beta is 0, once the status of the work that made the columns is known,
  * and a slot stands for columns on their way; otherwise a copy that fails half way would lose what the host
  * has to begin with. */
-#include "lib/streaming/stream_return.h"
+#include "lib/streaming/stream_run.h"
 
 #include "lib/device/copies.h"
 #include "lib/streaming/copy_threads.h"
