@@ -13,7 +13,6 @@
 #include "lib/reports/summary.h"
 #include "lib/reports/timeline.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -10,8 +10,6 @@
 
 #include <sched.h>
 #include <semaphore.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* What a thread copies at a time: long enough to run at full speed, short enough to share evenly. */
 #define PIECE_BYTES ((size_t)128 << 10)
