@@ -63,7 +63,7 @@ tb_machine tb_machine_facts(void)
         .readiness = readiness_now(),
         .host_cores = host_cores(),
         .devices_wanted = devices_wanted(),
-        .host_spent = tb_sum_of(&host_spent),
+        .host_spent = TB_LOAD(&host_spent),
         .starts_at_once = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT,
     };
     if (machine.readiness == TB_READY) {
