@@ -34,8 +34,7 @@ static void *help(void *helped)
 {
     touch *const touch = helped;
     touch_pages(touch);
-    atomic_fetch_sub(&touch->helpers, 1);
-    tb_wake_all(&touch->helpers);
+    tb_count_down(&touch->helpers);
     return NULL;
 }
 
@@ -51,8 +50,7 @@ static void touch_together(char *memory, size_t bytes)
             atomic_fetch_sub(&touch.helpers, 1);
     }
     touch_pages(&touch);
-    for (uint32_t helpers; (helpers = atomic_load(&touch.helpers)) > 0;)
-        tb_wait_while(&touch.helpers, helpers, -1);
+    tb_wait_for_none(&touch.helpers);
     tb_let_signals(&before);
 }
 
