@@ -118,26 +118,20 @@ bool tb_cuda_event_passed(tb_event *event)
 
 static tb_status copy_rectangle(const tb_cuda_stream *stream, const tb_copy *copy)
 {
-    CUDA_MEMCPY2D rectangle = {
+    const bool from_host = copy->direction == TB_HOST_TO_DEVICE,
+               to_host = copy->direction == TB_DEVICE_TO_HOST;
+    const CUDA_MEMCPY2D rectangle = {
+        .srcMemoryType = from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .srcHost = from_host ? copy->source : NULL,
+        .srcDevice = from_host ? 0 : tb_cuda_address(copy->source),
         .srcPitch = copy->source_pitch,
+        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = to_host ? copy->target : NULL,
+        .dstDevice = to_host ? 0 : tb_cuda_address(copy->target),
         .dstPitch = copy->target_pitch,
         .WidthInBytes = copy->row_bytes,
         .Height = copy->rows,
     };
-    if (copy->direction == TB_HOST_TO_DEVICE) {
-        rectangle.srcMemoryType = CU_MEMORYTYPE_HOST;
-        rectangle.srcHost = copy->source;
-    } else {
-        rectangle.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-        rectangle.srcDevice = tb_cuda_address(copy->source);
-    }
-    if (copy->direction == TB_DEVICE_TO_HOST) {
-        rectangle.dstMemoryType = CU_MEMORYTYPE_HOST;
-        rectangle.dstHost = copy->target;
-    } else {
-        rectangle.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-        rectangle.dstDevice = tb_cuda_address(copy->target);
-    }
     return TB_CU(cuMemcpy2DAsync, &rectangle, stream->native);
 }
 
