@@ -8,8 +8,6 @@
 #include "words/lowered.h"
 #include "words/frame.h"
 
-#include <math.h>
-
 /* OpenBLAS 0.3.34 on Sapphire Rapids: 3.1 TFLOP/s of FP32 on 16 cores at n = 4096. A strong host is assumed, so that
  * a weaker one is served by the device later than it could be, never sooner than it should; what calls really
  * take is learned. */

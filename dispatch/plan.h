@@ -121,22 +121,9 @@ typedef struct tb_facts {
 } tb_facts;
 
 typedef enum tb_reason {
-    TB_REASON_FASTER_ON_DEVICE,
-    TB_REASON_ON_DEVICE, /* an operand lies in device memory */
-    TB_REASON_TOO_SMALL,
-    TB_REASON_NO_DEVICE,
-    TB_REASON_DEVICE_STARTING,
-    TB_REASON_DEVICE_BUSY, /* the host is done before the device has worked off what waits for it */
-    TB_REASON_DEVICE_LOST,
-    TB_REASON_MAGNITUDES, /* faster on the device if operands suit its kernel, which is not known */
-    TB_REASON_COMPARING,  /* called again and again, and the other way may be faster */
-    TB_REASON_FORCED,
-    TB_REASON_ROUTINE, /* the option ROUTINES leaves it to the host, or nobody has measured when a device is faster */
-    TB_REASON_ROUTE_REFUSED,  /* the forced route cannot serve this product */
-    TB_REASON_KERNEL_REFUSED, /* the forced kernel cannot serve this product */
-    TB_REASON_NO_KERNEL,     /* none can, where its operands lie: a complex beta of matrices in host memory */
-    TB_REASON_DEVICE_FAILED, /* the runner declined */
-    TB_REASON_THREAD, /* the calling thread has little stack left, is in another call, or its arithmetic is not a device's */
+#define TB_REASON(NAME, text) TB_REASON_##NAME,
+#include "dispatch/reasons.def"
+#undef TB_REASON
     TB_REASON_COUNT,
 } tb_reason;
 

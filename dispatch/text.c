@@ -16,23 +16,9 @@ const char *tb_route_text(tb_route route)
 const char *tb_reason_text(tb_reason reason)
 {
     static const char *const texts[TB_REASON_COUNT] = {
-        [TB_REASON_FASTER_ON_DEVICE] = "faster on the device",
-        [TB_REASON_ON_DEVICE] = "operands are on the device",
-        [TB_REASON_TOO_SMALL] = "too small to gain",
-        [TB_REASON_NO_DEVICE] = "no usable device",
-        [TB_REASON_DEVICE_STARTING] = "the device is not up yet",
-        [TB_REASON_DEVICE_BUSY] = "the device is busy",
-        [TB_REASON_DEVICE_LOST] = "the device is lost to this process",
-        [TB_REASON_MAGNITUDES] = "slow on the device unless magnitudes are alike",
-        [TB_REASON_COMPARING] = "comparing both ways",
-        [TB_REASON_FORCED] = "forced",
-        [TB_REASON_ROUTINE] = "the routine is left to the host",
-        [TB_REASON_ROUTE_REFUSED] = "the forced route cannot serve it",
-        [TB_REASON_KERNEL_REFUSED] = "the forced kernel cannot serve it",
-        [TB_REASON_NO_KERNEL] = "no kernel serves a complex beta of matrices in host memory",
-        [TB_REASON_DEVICE_FAILED] = "the device could not serve it",
-        [TB_REASON_THREAD] =
-            "the thread has little stack, is in another call, or rounds or traps as no device does",
+#define TB_REASON(NAME, text) text,
+#include "dispatch/reasons.def"
+#undef TB_REASON
     };
     return texts[reason];
 }

@@ -1,8 +1,6 @@
 /* What a tiling takes: room on the device, traffic on the link, and its steps. */
 #include "dispatch/tiling.h"
 
-#include "words/integers.h"
-
 int64_t tb_pitched(int64_t rows, tb_element element)
 {
     /* A line of 128 bytes; short columns would be mostly padding, and need 16 bytes for vectors. */

@@ -12,7 +12,6 @@
 #include "words/product.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Slabs in a ring that is smaller than k: a pipeline has an event for each. Swaths in a block. */
 #define TB_RING_MAXIMUM   64

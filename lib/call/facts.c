@@ -7,22 +7,15 @@
 #include "lib/streaming/pipeline.h"
 #include "lib/user/precision.h"
 
+#include <stdatomic.h>
 #include <string.h>
-
-/* Choices of the option ROUTE, in their order. */
-enum { ROUTE_AUTO, ROUTE_HOST, ROUTE_RESIDENT, ROUTE_STREAMED };
 
 static void read_forced_choices(tb_facts *facts)
 {
-    static const tb_route routes[] = {
-        [ROUTE_AUTO] = TB_ROUTE_HOST,
-        [ROUTE_HOST] = TB_ROUTE_HOST,
-        [ROUTE_RESIDENT] = TB_ROUTE_RESIDENT,
-        [ROUTE_STREAMED] = TB_ROUTE_STREAMED,
-    };
-    long route = tb_option_value(TB_OPTION_ROUTE);
-    facts->route_forced = route != ROUTE_AUTO;
-    facts->forced_route = routes[route];
+    /* The choices of the option are auto, and then the routes in their order. */
+    const long route = tb_option_value(TB_OPTION_ROUTE);
+    facts->route_forced = route > 0;
+    facts->forced_route = route > 0 ? (tb_route)(route - 1) : TB_ROUTE_HOST;
 
     const char *kernel = tb_option_text(TB_OPTION_KERNEL);
     facts->kernel_forced = strcmp(kernel, "auto") != 0;
@@ -52,4 +45,19 @@ void tb_gather_facts(tb_task task, tb_facts *facts)
     facts->machine = tb_machine_facts();
     read_backlogs(facts);
     tb_recall_task(task, facts);
+}
+
+tb_plan tb_decide_remembering(const tb_product *product, tb_facts *facts)
+{
+    static tb_choices choices;
+    tb_new_choices chosen;
+    chosen.count = 0;
+    facts->choices = &choices;
+    facts->chosen = &chosen;
+    const tb_plan plan = tb_decide(product, facts);
+    facts->chosen = NULL;
+    for (int i = 0; i < chosen.count; i++)
+        atomic_store_explicit(&choices.entries[tb_place_of_choice(chosen.entries[i])], chosen.entries[i],
+                              memory_order_relaxed);
+    return plan;
 }

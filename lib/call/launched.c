@@ -5,7 +5,6 @@
 #include "lib/device/copies.h"
 #include "lib/machine/machine.h"
 #include "words/integers.h"
-#include "words/lowered.h"
 
 /* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
  * a complex one is lowered to. Terms that are joined lie as the kernel wants them. */

@@ -14,7 +14,6 @@
 #include "lib/call/run.h"
 
 #include "lib/device/device.h"
-#include "lib/learning/choices.h"
 #include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
 #include "lib/machine/machine.h"

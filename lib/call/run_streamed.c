@@ -16,7 +16,7 @@
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"
 #include "lib/call/finish.h"
-#include "lib/streaming/stream_region.h"
+#include "lib/streaming/stream_product.h"
 #include "words/frame.h"
 #include "words/lowered.h"
 
@@ -78,11 +78,8 @@ static void *do_region(void *argument)
     take_turn(work);
     work->link_bytes = tb_take_link_bytes();
     /* When it has been counted as done, the work is the calling thread's again, and is not looked at here. */
-    if (work->has_thread) {
-        _Atomic(uint32_t) *unfinished = work->unfinished;
-        if (atomic_fetch_sub(unfinished, 1) == 1)
-            tb_wake_all(unfinished);
-    }
+    if (work->has_thread)
+        tb_count_down(work->unfinished);
     return NULL;
 }
 
@@ -143,9 +140,7 @@ static void prepare_exchange(work *works, int count, tb_exchange *exchange)
 
 static void wait_for_regions(void *counted)
 {
-    _Atomic(uint32_t) *unfinished = counted;
-    for (uint32_t now; (now = atomic_load(unfinished)) > 0;)
-        tb_wait_while(unfinished, now, -1);
+    tb_wait_for_none(counted);
 }
 
 /* Signals are held back, so that a caller whose signal handler leaves the call finds counted those regions, and no others, that have

@@ -56,12 +56,6 @@ tb_status tb_cuda_examine(int device)
     return TB_OK;
 }
 
-static tb_status count_clusters(CUcontext primary, int device)
-{
-    TB_IN_CONTEXT(primary, (tb_cuda_count_clusters(device), TB_OK));
-    return TB_OK;
-}
-
 /* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain nothing. */
 static bool has_link_to(int device, int other)
 {
@@ -95,14 +89,6 @@ static tb_status open_pool(int device)
     return TB_OK;
 }
 
-/* Without a pool, memory is the device's alone. */
-static tb_status prepare_memory(CUcontext primary, int device)
-{
-    if (has_neighbours(device))
-        TB_IN_CONTEXT(primary, open_pool(device));
-    return TB_OK;
-}
-
 /* A build is often for the GPUs of the machine that made it. */
 static bool has_code_for(int device)
 {
@@ -122,9 +108,12 @@ static tb_status cuda_open_device(int device)
     CUcontext primary;
     if (!has_code_for(device))
         return TB_UNSUPPORTED;
-    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device));
-    count_clusters(primary, device); /* where that fails, they stay unknown */
-    prepare_memory(primary, device);
+    TB_TRY(TB_WHILE_OTHERS_CAPTURE(TB_CU(cuDevicePrimaryCtxRetain, &primary, devices[device].device)));
+    /* Where that fails, how many clusters run at a time stays unknown. */
+    (void)TB_IN_CONTEXT(primary, (tb_cuda_count_clusters(device), TB_OK));
+    /* Without a pool, memory is the device's alone. */
+    if (has_neighbours(device))
+        (void)TB_IN_CONTEXT(primary, open_pool(device));
     devices[device].primary = primary;
     int none = -1;
     atomic_compare_exchange_strong(&tb_cuda_first_open, &none, device);
@@ -170,15 +159,14 @@ static tb_status cuda_enable_access(int device, int other)
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     if (atomic_load(&enabled[device][other]))
         return TB_OK;
-    TB_IN_CONTEXT(devices[other].primary, TB_CU(cuMemPoolSetAccess, devices[other].pool, &access, 1));
+    TB_TRY(TB_IN_CONTEXT(devices[other].primary, TB_CU(cuMemPoolSetAccess, devices[other].pool, &access, 1)));
     atomic_store(&enabled[device][other], true);
     return TB_OK;
 }
 
 static tb_status cuda_memory(int device, size_t *free_bytes, size_t *total_bytes)
 {
-    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemGetInfo, free_bytes, total_bytes));
-    return TB_OK;
+    return TB_IN_CONTEXT(devices[device].primary, TB_CU(cuMemGetInfo, free_bytes, total_bytes));
 }
 
 /* In the device's context. */
@@ -193,7 +181,7 @@ static tb_status allocate(const tb_cuda_device *device, size_t bytes, CUdevicept
 static tb_status cuda_allocate(int device, size_t bytes, void **memory)
 {
     CUdeviceptr allocated;
-    TB_IN_CONTEXT(devices[device].primary, allocate(&devices[device], bytes, &allocated));
+    TB_TRY(TB_IN_CONTEXT(devices[device].primary, allocate(&devices[device], bytes, &allocated)));
     *memory = (void *)(uintptr_t)allocated;
     return TB_OK;
 }
@@ -205,16 +193,10 @@ static tb_status free_memory(const tb_cuda_device *device, void *memory)
     return device->pool ? TB_CU(cuMemPoolTrimTo, device->pool, 0) : TB_OK;
 }
 
-static tb_status release(int device, void *memory)
-{
-    TB_IN_CONTEXT(devices[device].primary, free_memory(&devices[device], memory));
-    return TB_OK;
-}
-
 /* Releasing can only fail after the device was lost, and then there is nothing left to release. */
 static void cuda_release(int device, void *memory)
 {
-    release(device, memory);
+    (void)TB_IN_CONTEXT(devices[device].primary, free_memory(&devices[device], memory));
 }
 
 /* ---- Commands --------------------------------------------------------------------------------------------- */
@@ -250,8 +232,7 @@ static tb_status carry_out(tb_cuda_launcher launcher, const tb_command *command)
 static tb_status cuda_enqueue(tb_stream *stream, const tb_command *command)
 {
     const tb_cuda_stream *own = tb_cuda_stream_of(stream);
-    TB_IN_CONTEXT(own->context, carry_out(tb_cuda_launcher_on(own), command));
-    return TB_OK;
+    return TB_IN_CONTEXT(own->context, carry_out(tb_cuda_launcher_on(own), command));
 }
 
 const tb_device_operations tb_cuda_operations = {

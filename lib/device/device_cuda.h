@@ -68,17 +68,19 @@ static inline void tb_cuda_exchange_capture_mode(CUstreamCaptureMode *mode)
     tb_cu()->cuThreadExchangeStreamCaptureMode_(mode);
 }
 
-/* Evaluates a step that answers a status, whatever others are capturing. */
+/* The status that a step answers, whatever others are capturing. */
 #define TB_WHILE_OTHERS_CAPTURE(step)                                                                        \
-    do {                                                                                                     \
-        TB_TRY(tb_enter_device());                                                                           \
-        CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;                                   \
-        tb_cuda_exchange_capture_mode(&capture_mode);                                                        \
-        tb_status capture_status = (step);                                                                   \
-        tb_cuda_exchange_capture_mode(&capture_mode);                                                        \
-        tb_leave_device();                                                                                   \
-        TB_TRY(capture_status);                                                                              \
-    } while (0)
+    __extension__({                                                                                          \
+        tb_status capture_status = tb_enter_device();                                                        \
+        if (capture_status == TB_OK) {                                                                       \
+            CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_RELAXED;                               \
+            tb_cuda_exchange_capture_mode(&capture_mode);                                                    \
+            capture_status = (step);                                                                         \
+            tb_cuda_exchange_capture_mode(&capture_mode);                                                    \
+            tb_leave_device();                                                                               \
+        }                                                                                                    \
+        capture_status;                                                                                      \
+    })
 
 static inline tb_status tb_cuda_push_context(CUcontext context)
 {

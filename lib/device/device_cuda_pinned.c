@@ -34,8 +34,7 @@ static void *help(void *helped)
 {
     touch *const touch = helped;
     touch_pages(touch);
-    atomic_fetch_sub(&touch->helpers, 1);
-    tb_wake_all(&touch->helpers);
+    tb_count_down(&touch->helpers);
     return NULL;
 }
 
@@ -51,8 +50,7 @@ static void touch_together(char *memory, size_t bytes)
             atomic_fetch_sub(&touch.helpers, 1);
     }
     touch_pages(&touch);
-    for (uint32_t helpers; (helpers = atomic_load(&touch.helpers)) > 0;)
-        tb_wait_while(&touch.helpers, helpers, -1);
+    tb_wait_for_none(&touch.helpers);
     tb_let_signals(&before);
 }
 
@@ -76,30 +74,8 @@ static void *map_pages(size_t bytes)
 
 static tb_status register_pages(void *memory, size_t bytes)
 {
-    TB_IN_CONTEXT(tb_cuda_devices[tb_cuda_first_open].primary,
-                  TB_CU(cuMemHostRegister, memory, bytes, CU_MEMHOSTREGISTER_PORTABLE));
-    return TB_OK;
-}
-
-static tb_status unregister_pages(void *memory)
-{
-    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemHostUnregister, memory));
-    return TB_OK;
-}
-
-/* ---- As the driver does it -------------------------------------------------------------------------------- */
-
-static tb_status allocate_by_driver(size_t bytes, void **memory)
-{
-    TB_IN_CONTEXT(tb_cuda_devices[tb_cuda_first_open].primary,
-                  TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
-    return TB_OK;
-}
-
-static tb_status release_by_driver(void *memory)
-{
-    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemFreeHost, memory));
-    return TB_OK;
+    return TB_IN_CONTEXT(tb_cuda_devices[tb_cuda_first_open].primary,
+                         TB_CU(cuMemHostRegister, memory, bytes, CU_MEMHOSTREGISTER_PORTABLE));
 }
 
 /* ---- For the table ---------------------------------------------------------------------------------------- */
@@ -128,14 +104,15 @@ tb_status tb_cuda_allocate_pinned(size_t bytes, void **memory)
 {
     if (is_mapped(bytes) && allocate_mapped(bytes, memory) == TB_OK)
         return TB_OK;
-    return allocate_by_driver(bytes, memory);
+    return TB_IN_CONTEXT(tb_cuda_devices[tb_cuda_first_open].primary,
+                         TB_CU(cuMemHostAlloc, memory, bytes, CU_MEMHOSTALLOC_PORTABLE));
 }
 
 /* The driver tells whose they are: it does not unregister its own. */
 void tb_cuda_release_pinned(void *memory, size_t bytes)
 {
-    if (is_mapped(bytes) && unregister_pages(memory) == TB_OK)
+    if (is_mapped(bytes) && TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemHostUnregister, memory)) == TB_OK)
         munmap(memory, bytes);
     else
-        release_by_driver(memory);
+        (void)TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemFreeHost, memory));
 }

@@ -18,14 +18,12 @@ static const cuda_event *event_of(const tb_event *event)
 
 static tb_status destroy_native_stream(CUstream native)
 {
-    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuStreamDestroy, native));
-    return TB_OK;
+    return TB_WHILE_OTHERS_CAPTURE(TB_CU(cuStreamDestroy, native));
 }
 
 static tb_status destroy_native_event(CUevent native)
 {
-    TB_WHILE_OTHERS_CAPTURE(TB_CU(cuEventDestroy, native));
-    return TB_OK;
+    return TB_WHILE_OTHERS_CAPTURE(TB_CU(cuEventDestroy, native));
 }
 
 static tb_status new_stream(const tb_cuda_stream *made, tb_stream **stream)
@@ -41,7 +39,7 @@ static tb_status new_stream(const tb_cuda_stream *made, tb_stream **stream)
 tb_status tb_cuda_create_stream(int device, tb_stream **stream)
 {
     CUstream native;
-    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING));
+    TB_TRY(TB_IN_CONTEXT(devices[device].primary, TB_CU(cuStreamCreate, &native, CU_STREAM_NON_BLOCKING)));
     const tb_cuda_stream made = {{&tb_cuda_operations}, device, devices[device].primary, native, true};
     const tb_status status = new_stream(&made, stream);
     if (status != TB_OK)
@@ -69,14 +67,13 @@ void tb_cuda_destroy_stream(tb_stream *stream)
 tb_status tb_cuda_synchronize(tb_stream *stream)
 {
     const tb_cuda_stream *own = tb_cuda_stream_of(stream);
-    TB_IN_CONTEXT(own->context, TB_CU(cuStreamSynchronize, own->native));
-    return TB_OK;
+    return TB_IN_CONTEXT(own->context, TB_CU(cuStreamSynchronize, own->native));
 }
 
 tb_status tb_cuda_create_event(int device, tb_event **event)
 {
     CUevent native;
-    TB_IN_CONTEXT(devices[device].primary, TB_CU(cuEventCreate, &native, CU_EVENT_DISABLE_TIMING));
+    TB_TRY(TB_IN_CONTEXT(devices[device].primary, TB_CU(cuEventCreate, &native, CU_EVENT_DISABLE_TIMING)));
     cuda_event *made = malloc(sizeof *made);
     if (!made) {
         destroy_native_event(native);
@@ -96,58 +93,45 @@ void tb_cuda_destroy_event(tb_event *event)
 tb_status tb_cuda_record(tb_event *event, tb_stream *stream)
 {
     const tb_cuda_stream *own = tb_cuda_stream_of(stream);
-    TB_IN_CONTEXT(own->context, TB_CU(cuEventRecord, event_of(event)->native, own->native));
-    return TB_OK;
+    return TB_IN_CONTEXT(own->context, TB_CU(cuEventRecord, event_of(event)->native, own->native));
 }
 
 tb_status tb_cuda_stream_wait(tb_stream *stream, tb_event *event)
 {
     const tb_cuda_stream *own = tb_cuda_stream_of(stream);
-    TB_IN_CONTEXT(own->context, TB_CU(cuStreamWaitEvent, own->native, event_of(event)->native, 0));
-    return TB_OK;
+    return TB_IN_CONTEXT(own->context, TB_CU(cuStreamWaitEvent, own->native, event_of(event)->native, 0));
 }
 
 tb_status tb_cuda_event_wait(tb_event *event)
 {
-    TB_IN_CONTEXT(event_of(event)->context, TB_CU(cuEventSynchronize, event_of(event)->native));
-    return TB_OK;
-}
-
-static tb_status query_event(const cuda_event *event, CUresult *answer)
-{
-    TB_IN_CONTEXT(event->context, (*answer = tb_cu()->cuEventQuery_(event->native), TB_OK));
-    return TB_OK;
+    return TB_IN_CONTEXT(event_of(event)->context, TB_CU(cuEventSynchronize, event_of(event)->native));
 }
 
 /* What has failed has passed: waiting tells. */
 bool tb_cuda_event_passed(tb_event *event)
 {
+    const cuda_event *own = event_of(event);
     CUresult answer;
-    return query_event(event_of(event), &answer) != TB_OK || answer != CUDA_ERROR_NOT_READY;
+    return TB_IN_CONTEXT(own->context, (answer = tb_cu()->cuEventQuery_(own->native), TB_OK)) != TB_OK ||
+           answer != CUDA_ERROR_NOT_READY;
 }
 
 static tb_status copy_rectangle(const tb_cuda_stream *stream, const tb_copy *copy)
 {
-    CUDA_MEMCPY2D rectangle = {
+    const bool from_host = copy->direction == TB_HOST_TO_DEVICE,
+               to_host = copy->direction == TB_DEVICE_TO_HOST;
+    const CUDA_MEMCPY2D rectangle = {
+        .srcMemoryType = from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .srcHost = from_host ? copy->source : NULL,
+        .srcDevice = from_host ? 0 : tb_cuda_address(copy->source),
         .srcPitch = copy->source_pitch,
+        .dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = to_host ? copy->target : NULL,
+        .dstDevice = to_host ? 0 : tb_cuda_address(copy->target),
         .dstPitch = copy->target_pitch,
         .WidthInBytes = copy->row_bytes,
         .Height = copy->rows,
     };
-    if (copy->direction == TB_HOST_TO_DEVICE) {
-        rectangle.srcMemoryType = CU_MEMORYTYPE_HOST;
-        rectangle.srcHost = copy->source;
-    } else {
-        rectangle.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-        rectangle.srcDevice = tb_cuda_address(copy->source);
-    }
-    if (copy->direction == TB_DEVICE_TO_HOST) {
-        rectangle.dstMemoryType = CU_MEMORYTYPE_HOST;
-        rectangle.dstHost = copy->target;
-    } else {
-        rectangle.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-        rectangle.dstDevice = tb_cuda_address(copy->target);
-    }
     return TB_CU(cuMemcpy2DAsync, &rectangle, stream->native);
 }
 

@@ -7,7 +7,6 @@
 #include "lib/process/threads.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 /* More buffers than this are not kept: slots and operands of eight devices, or of a few threads' calls. */
 #define KEPT_MAXIMUM 128

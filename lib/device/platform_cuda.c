@@ -3,16 +3,12 @@
 #include "lib/device/device_cuda.h"
 
 /* The driver answers only where a context is current. */
-static tb_status read_host_flags(CUcontext context, const void *pointer, unsigned *flags)
-{
-    TB_IN_CONTEXT(context, (tb_cu()->cuMemHostGetFlags_(flags, (void *)(uintptr_t)pointer), TB_OK));
-    return TB_OK;
-}
-
 static bool is_write_combined(CUcontext context, const void *pointer)
 {
     unsigned flags = 0;
-    return context && read_host_flags(context, pointer, &flags) == TB_OK &&
+    return context &&
+           TB_IN_CONTEXT(context, (tb_cu()->cuMemHostGetFlags_(&flags, (void *)(uintptr_t)pointer), TB_OK)) ==
+               TB_OK &&
            (flags & CU_MEMHOSTALLOC_WRITECOMBINED);
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/learning/repeated.h"
 #include "lib/machine/machine.h"
+#include "lib/process/sums.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ static _Atomic(float) *class_of(ratios *ratios, const tb_product *product)
 
 static float load(const _Atomic(float) *ratio)
 {
-    return atomic_load_explicit(ratio, memory_order_relaxed);
+    return TB_LOAD(ratio);
 }
 
 /* The size nearest to this one of which something has been learned. */
@@ -101,8 +102,7 @@ static float within(float value, float least, float most)
 
 static void set(ratios *ratios, const tb_product *product, float ratio)
 {
-    atomic_store_explicit(class_of(ratios, product), within(ratio, 1 / RATIO_MOST, RATIO_MOST),
-                          memory_order_relaxed);
+    TB_STORE(class_of(ratios, product), within(ratio, 1 / RATIO_MOST, RATIO_MOST));
 }
 
 /* Threads that learn at once may lose a step of one another. */

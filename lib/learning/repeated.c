@@ -1,6 +1,7 @@
 #include "lib/learning/repeated.h"
 
 #include "dispatch/mix.h"
+#include "lib/process/sums.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -72,24 +73,24 @@ static uint64_t key_of(const tb_product *product, const tb_facts *facts)
 
 static bool is_known(way *way)
 {
-    return atomic_load_explicit(&way->known, memory_order_relaxed);
+    return TB_LOAD(&way->known);
 }
 
 static bool is_due(way *way, unsigned calls)
 {
-    return calls >= CALLS_ALIKE && atomic_load_explicit(&way->tries, memory_order_relaxed) < TRIES_MOST;
+    return calls >= CALLS_ALIKE && TB_LOAD(&way->tries) < TRIES_MOST;
 }
 
 /* How many times as long as the way that is taken this one may take, to be tried again. */
 static double times_most(way *way, unsigned calls)
 {
-    const unsigned tried = atomic_load_explicit(&way->tried, memory_order_relaxed);
+    const unsigned tried = TB_LOAD(&way->tried);
     return is_known(way) ? (int)(calls - tried) / CALLS_A_TIME : 0;
 }
 
 static double ratio_of(way *way)
 {
-    return (double)atomic_load_explicit(&way->ratio, memory_order_relaxed);
+    return (double)TB_LOAD(&way->ratio);
 }
 
 void tb_recall_product(const tb_product *product, tb_facts *facts)
@@ -97,9 +98,9 @@ void tb_recall_product(const tb_product *product, tb_facts *facts)
     const uint64_t key = key_of(product, facts);
     entry *entry = &entries[key % ENTRIES];
     facts->repeated = (tb_repeated){0};
-    if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key)
+    if (TB_LOAD(&entry->key) != key)
         return;
-    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
+    const unsigned calls = TB_LOAD(&entry->calls);
     facts->repeated =
         (tb_repeated){.host_known = is_known(&entry->host),
                       .streamed_known = is_known(&entry->streamed),
@@ -119,7 +120,7 @@ void tb_recall_product(const tb_product *product, tb_facts *facts)
 /* After so many tries before; is_awake: the thread's call before went the same way. */
 static float next_ratio(way *way, bool on_host, float sample, int tries, bool is_awake)
 {
-    const float ratio = atomic_load_explicit(&way->ratio, memory_order_relaxed);
+    const float ratio = TB_LOAD(&way->ratio);
     if (!is_known(way))
         return tries > 0 ? fminf(sample, ratio) : sample;
     if (sample < ratio)
@@ -132,28 +133,27 @@ static float next_ratio(way *way, bool on_host, float sample, int tries, bool is
 
 static void end_trial(way *way, unsigned calls)
 {
-    atomic_store_explicit(&way->tried, calls, memory_order_relaxed);
-    atomic_store_explicit(&way->tries, TRIES_MOST, memory_order_relaxed);
+    TB_STORE(&way->tried, calls);
+    TB_STORE(&way->tries, TRIES_MOST);
 }
 
 static void learn(way *way, bool on_host, float sample, bool is_awake, unsigned calls)
 {
-    const int tries = atomic_load_explicit(&way->tries, memory_order_relaxed);
-    atomic_store_explicit(&way->ratio, next_ratio(way, on_host, sample, tries, is_awake),
-                          memory_order_relaxed);
+    const int tries = TB_LOAD(&way->tries);
+    TB_STORE(&way->ratio, next_ratio(way, on_host, sample, tries, is_awake));
     if (tries == TRIES_MOST)
         return;
-    atomic_store_explicit(&way->tries, tries + 1, memory_order_relaxed);
+    TB_STORE(&way->tries, tries + 1);
     if (tries + 1 < TRIES_MOST && !(tries > 0 && is_awake))
         return;
     end_trial(way, calls);
-    atomic_store_explicit(&way->known, true, memory_order_relaxed);
+    TB_STORE(&way->known, true);
 }
 
 static void forget(way *way)
 {
-    atomic_store_explicit(&way->known, false, memory_order_relaxed);
-    atomic_store_explicit(&way->tries, 0, memory_order_relaxed);
+    TB_STORE(&way->known, false);
+    TB_STORE(&way->tries, 0);
 }
 
 static bool is_time_to_try(unsigned calls)
@@ -164,10 +164,10 @@ static bool is_time_to_try(unsigned calls)
 /* other is the way that the call did not go. */
 static void count_call(entry *entry, way *other)
 {
-    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed) + 1;
-    atomic_store_explicit(&entry->calls, calls, memory_order_relaxed);
+    const unsigned calls = TB_LOAD(&entry->calls) + 1;
+    TB_STORE(&entry->calls, calls);
     if (is_time_to_try(calls))
-        atomic_store_explicit(&other->tries, 0, memory_order_relaxed);
+        TB_STORE(&other->tries, 0);
 }
 
 bool tb_stays_again(tb_task task, const tb_facts *facts, tb_plan *plan)
@@ -176,29 +176,29 @@ bool tb_stays_again(tb_task task, const tb_facts *facts, tb_plan *plan)
         return false;
     const uint64_t key = key_of(task.product, facts);
     entry *entry = &entries[key % ENTRIES];
-    if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key)
+    if (TB_LOAD(&entry->key) != key)
         return false;
-    const int left = atomic_load_explicit(&entry->undecided, memory_order_relaxed);
-    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed) + 1;
+    const int left = TB_LOAD(&entry->undecided);
+    const unsigned calls = TB_LOAD(&entry->calls) + 1;
     if (left <= 0 || is_time_to_try(calls))
         return false;
-    atomic_store_explicit(&entry->undecided, left - 1, memory_order_relaxed);
-    atomic_store_explicit(&entry->calls, calls, memory_order_relaxed);
+    TB_STORE(&entry->undecided, left - 1);
+    TB_STORE(&entry->calls, calls);
     last_route = TB_ROUTE_HOST;
     *plan = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
-    plan->host_seconds = (double)atomic_load_explicit(&entry->host_seconds, memory_order_relaxed);
-    plan->device_seconds = (double)atomic_load_explicit(&entry->device_seconds, memory_order_relaxed);
+    plan->host_seconds = (double)TB_LOAD(&entry->host_seconds);
+    plan->device_seconds = (double)TB_LOAD(&entry->device_seconds);
     return true;
 }
 
 /* After the call was counted: one behind which the other way is due is not followed undecided. */
 static void note_decision(entry *entry, const tb_plan *plan)
 {
-    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
+    const unsigned calls = TB_LOAD(&entry->calls);
     const bool stays = plan->reason == TB_REASON_TOO_SMALL && calls > CALLS_SOON && !is_time_to_try(calls);
-    atomic_store_explicit(&entry->host_seconds, (float)plan->host_seconds, memory_order_relaxed);
-    atomic_store_explicit(&entry->device_seconds, (float)plan->device_seconds, memory_order_relaxed);
-    atomic_store_explicit(&entry->undecided, stays ? CALLS_UNDECIDED : 0, memory_order_relaxed);
+    TB_STORE(&entry->host_seconds, (float)plan->host_seconds);
+    TB_STORE(&entry->device_seconds, (float)plan->device_seconds);
+    TB_STORE(&entry->undecided, stays ? CALLS_UNDECIDED : 0);
 }
 
 void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
@@ -209,13 +209,13 @@ void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb
         return;
     const uint64_t key = key_of(product, facts);
     entry *entry = &entries[key % ENTRIES];
-    if (atomic_load_explicit(&entry->key, memory_order_relaxed) != key) {
+    if (TB_LOAD(&entry->key) != key) {
         forget(&entry->host);
         forget(&entry->streamed);
-        atomic_store_explicit(&entry->calls, 0, memory_order_relaxed);
-        atomic_store_explicit(&entry->key, key, memory_order_relaxed);
+        TB_STORE(&entry->calls, 0);
+        TB_STORE(&entry->key, key);
     }
-    const unsigned calls = atomic_load_explicit(&entry->calls, memory_order_relaxed);
+    const unsigned calls = TB_LOAD(&entry->calls);
     if (plan->reason == TB_REASON_DEVICE_FAILED) /* one failed trial is enough */
         end_trial(&entry->streamed, calls);
     const bool on_host = plan->route == TB_ROUTE_HOST;

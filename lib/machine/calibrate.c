@@ -4,7 +4,7 @@
 #include "kernels/launch.h"
 #include "lib/process/clock.h"
 #include "lib/device/memory.h"
-#include "lib/machine/slots.h"
+#include "lib/machine/machine.h"
 #include "lib/device/platform.h"
 
 /* What an H200 sustains of its highest rates: 1.76 of 1.98 GHz under full load, 4.2 of 4.8 TB/s. */

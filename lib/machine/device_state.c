@@ -1,6 +1,5 @@
 #include "lib/machine/device_state.h"
 
-#include "lib/device/device_entry.h"
 #include "lib/machine/machine.h"
 #include "lib/process/linker.h"
 #include "lib/process/threads.h"

@@ -1,5 +1,6 @@
 #include "lib/machine/machine.h"
 
+#include "dispatch/tiling.h"
 #include "lib/device/device_entry.h"
 #include "lib/machine/cores.h"
 #include "lib/machine/local_rank.h"
@@ -62,7 +63,7 @@ tb_machine tb_machine_facts(void)
         .readiness = readiness_now(),
         .host_cores = host_cores(),
         .devices_wanted = devices_wanted(),
-        .host_spent = tb_sum_of(&host_spent),
+        .host_spent = TB_LOAD(&host_spent),
         .starts_at_once = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT,
     };
     if (machine.readiness == TB_READY) {
@@ -165,4 +166,18 @@ tb_target tb_machine_target(int device)
 int tb_machine_device_count(void)
 {
     return atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY ? device_count : 0;
+}
+
+/* Slots of 8 MiB, unless the option says otherwise: long enough for the link's full rate, and all of them
+ * together stay in the caches of a host that has a GPU. */
+#define PINNED_MIB        (2L * TB_SLOTS * 8)
+#define PINNED_MIB_IN_ALL 256L
+
+size_t tb_slot_bytes(void)
+{
+    long mib = tb_option_value(TB_OPTION_PINNED_MEMORY);
+    int devices = tb_machine_device_count();
+    if (mib == 0)
+        mib = devices * PINNED_MIB > PINNED_MIB_IN_ALL ? PINNED_MIB_IN_ALL / devices : PINNED_MIB;
+    return ((size_t)mib << 20) / (2 * TB_SLOTS);
 }

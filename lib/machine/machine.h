@@ -32,6 +32,9 @@ tb_target tb_machine_target(int device);
 /* 0 unless the machine is ready. */
 int tb_machine_device_count(void);
 
+/* Bytes of a slot, a pinned buffer between the program's memory and the link, as the options say. */
+size_t tb_slot_bytes(void);
+
 /* Whether this is a forked child, whose parent had begun to bring a device up. */
 bool tb_machine_is_inherited(void);
 

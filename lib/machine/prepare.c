@@ -4,7 +4,7 @@
 #include "dispatch/tiling.h"
 #include "lib/device/platform.h"
 #include "lib/device/memory.h"
-#include "lib/machine/slots.h"
+#include "lib/machine/machine.h"
 #include "lib/user/precision.h"
 
 /* A product as programs have them who start a device; and the extent of one that is computed for its kernel's

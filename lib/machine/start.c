@@ -16,7 +16,6 @@
 #include "lib/user/options.h"
 #include "lib/device/platform.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 #include "lib/process/leaving.h"
 
-#include "lib/process/threads.h"
-
 #include <stdatomic.h>
 #include <stdlib.h>
 

@@ -49,6 +49,19 @@ void tb_wake_all(_Atomic(uint32_t) *word)
     errno = error;
 }
 
+void tb_wait_for_none(_Atomic(uint32_t) *count)
+{
+    for (uint32_t left; (left = atomic_load_explicit(count, memory_order_acquire)) > 0;)
+        tb_wait_while(count, left, -1);
+}
+
+/* Whoever waits may be gone, and the count with it, when it is none: it is not looked at after that. */
+void tb_count_down(_Atomic(uint32_t) *count)
+{
+    if (atomic_fetch_sub(count, 1) == 1)
+        tb_wake_all(count);
+}
+
 void tb_take_lock(tb_lock *lock)
 {
     const uint32_t self = number_of_this_thread();

@@ -35,4 +35,8 @@ static inline bool tb_is_damaged(tb_lock *lock)
 void tb_wait_while(_Atomic(uint32_t) *word, uint32_t that, double seconds);
 void tb_wake_all(_Atomic(uint32_t) *word);
 
+/* The same of a count of those that somebody waits for: until there are none; and one is done, perhaps the last. */
+void tb_wait_for_none(_Atomic(uint32_t) *count);
+void tb_count_down(_Atomic(uint32_t) *count);
+
 #endif

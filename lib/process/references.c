@@ -11,48 +11,26 @@ typedef struct relocations {
     size_t relative; /* as many at the beginning of the first table have no symbol */
 } relocations;
 
-/* The linker has added the object's address to these where the section is writable. */
+/* The linker has added the object's address to these where the section is writable. NULL where there is none. */
 static const void *pointer(const struct dl_phdr_info *object, ElfW(Addr) value)
 {
-    return (const void *)(value < object->dlpi_addr ? value + object->dlpi_addr : value);
+    return (const void *)(value > 0 && value < object->dlpi_addr ? value + object->dlpi_addr : value);
 }
 
 static relocations read_dynamic(const struct dl_phdr_info *object, const ElfW(Dyn) * entry)
 {
-    relocations found = {0};
-    bool rela = false;
+    ElfW(Addr) values[DT_NUM] = {0};
+    size_t relative = 0;
     for (; entry->d_tag != DT_NULL; entry++)
-        switch (entry->d_tag) {
-        case DT_SYMTAB:
-            found.symbols = pointer(object, entry->d_un.d_ptr);
-            break;
-        case DT_STRTAB:
-            found.strings = pointer(object, entry->d_un.d_ptr);
-            break;
-        case DT_RELA:
-            found.tables[0] = pointer(object, entry->d_un.d_ptr);
-            break;
-        case DT_RELASZ:
-            found.bytes[0] = entry->d_un.d_val;
-            break;
-        case DT_RELACOUNT:
-            found.relative = entry->d_un.d_val;
-            break;
-        case DT_JMPREL:
-            found.tables[1] = pointer(object, entry->d_un.d_ptr);
-            break;
-        case DT_PLTRELSZ:
-            found.bytes[1] = entry->d_un.d_val;
-            break;
-        case DT_PLTREL:
-            rela = entry->d_un.d_val == DT_RELA;
-            break;
-        default:
-            break;
-        }
-    if (!rela)
-        found.bytes[1] = 0;
-    return found;
+        if (entry->d_tag > 0 && entry->d_tag < DT_NUM)
+            values[entry->d_tag] = entry->d_un.d_ptr;
+        else if (entry->d_tag == DT_RELACOUNT)
+            relative = entry->d_un.d_val;
+    return (relocations){.symbols = pointer(object, values[DT_SYMTAB]),
+                         .strings = pointer(object, values[DT_STRTAB]),
+                         .tables = {pointer(object, values[DT_RELA]), pointer(object, values[DT_JMPREL])},
+                         .bytes = {values[DT_RELASZ], values[DT_PLTREL] == DT_RELA ? values[DT_PLTRELSZ] : 0},
+                         .relative = relative};
 }
 
 #if defined(__x86_64__)

@@ -1,8 +1,6 @@
 #include "lib/process/threads.h"
 
 #include <fenv.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <link.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define OBJECTS_MOST    1024

@@ -78,11 +78,11 @@ static kind *find_kind(const tb_called *called, unsigned limit)
             return &kinds[place];
         if (state != FREE)
             continue;
-        if (atomic_load_explicit(&used, memory_order_relaxed) >= limit)
+        if (TB_LOAD(&used) >= limit)
             return NULL;
         if (!atomic_compare_exchange_strong(&kinds[place].state, &state, CLAIMED))
             continue;
-        atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
+        TB_ADD(&used, 1);
         kinds[place].called = *called;
         atomic_store_explicit(&kinds[place].state, FILLED, memory_order_release);
         return &kinds[place];
@@ -100,11 +100,11 @@ void tb_add_called(const tb_called *called)
         kind = find_kind(&rounded, levels[level].limit);
     }
     if (!kind) {
-        atomic_fetch_add_explicit(&left_out, called->host_calls + called->device_calls, memory_order_relaxed);
+        TB_ADD(&left_out, called->host_calls + called->device_calls);
         return;
     }
-    atomic_fetch_add_explicit(&kind->host_calls, called->host_calls, memory_order_relaxed);
-    atomic_fetch_add_explicit(&kind->device_calls, called->device_calls, memory_order_relaxed);
+    TB_ADD(&kind->host_calls, called->host_calls);
+    TB_ADD(&kind->device_calls, called->device_calls);
     tb_add_to_sum(&kind->host_seconds, called->host_seconds);
     tb_add_to_sum(&kind->device_seconds, called->device_seconds);
     tb_add_to_sum(&kind->host_forecast, called->host_forecast);
@@ -116,39 +116,39 @@ bool tb_read_called(size_t place, tb_called *called)
     if (atomic_load_explicit(&kind->state, memory_order_acquire) != FILLED)
         return false;
     *called = kind->called;
-    called->host_calls = atomic_load_explicit(&kind->host_calls, memory_order_relaxed);
-    called->device_calls = atomic_load_explicit(&kind->device_calls, memory_order_relaxed);
-    called->host_seconds = tb_sum_of(&kind->host_seconds);
-    called->device_seconds = tb_sum_of(&kind->device_seconds);
-    called->host_forecast = tb_sum_of(&kind->host_forecast);
+    called->host_calls = TB_LOAD(&kind->host_calls);
+    called->device_calls = TB_LOAD(&kind->device_calls);
+    called->host_seconds = TB_LOAD(&kind->host_seconds);
+    called->device_seconds = TB_LOAD(&kind->device_seconds);
+    called->host_forecast = TB_LOAD(&kind->host_forecast);
     return called->host_calls + called->device_calls > 0;
 }
 
 unsigned long long tb_called_left_out(void)
 {
-    return atomic_load_explicit(&left_out, memory_order_relaxed);
+    return TB_LOAD(&left_out);
 }
 
 void tb_forget_called(void)
 {
-    for (size_t i = 0; i < TB_CALLED_PLACES && atomic_load_explicit(&used, memory_order_relaxed) > 0; i++)
-        if (atomic_load_explicit(&kinds[i].state, memory_order_relaxed) != FREE)
+    for (size_t i = 0; i < TB_CALLED_PLACES && TB_LOAD(&used) > 0; i++)
+        if (TB_LOAD(&kinds[i].state) != FREE)
             memset(&kinds[i], 0, sizeof kinds[i]);
-    atomic_store_explicit(&used, 0, memory_order_relaxed);
-    atomic_store_explicit(&left_out, 0, memory_order_relaxed);
+    TB_STORE(&used, 0);
+    TB_STORE(&left_out, 0);
 }
 
 /* A child's calls are its own. Kinds stay, without sums. */
 static void start_anew_in_child(void)
 {
-    for (size_t i = 0; i < TB_CALLED_PLACES && atomic_load_explicit(&used, memory_order_relaxed) > 0; i++) {
-        atomic_store_explicit(&kinds[i].host_calls, 0, memory_order_relaxed);
-        atomic_store_explicit(&kinds[i].device_calls, 0, memory_order_relaxed);
-        tb_clear_sum(&kinds[i].host_seconds);
-        tb_clear_sum(&kinds[i].device_seconds);
-        tb_clear_sum(&kinds[i].host_forecast);
+    for (size_t i = 0; i < TB_CALLED_PLACES && TB_LOAD(&used) > 0; i++) {
+        TB_STORE(&kinds[i].host_calls, 0);
+        TB_STORE(&kinds[i].device_calls, 0);
+        TB_STORE(&kinds[i].host_seconds, 0);
+        TB_STORE(&kinds[i].device_seconds, 0);
+        TB_STORE(&kinds[i].host_forecast, 0);
     }
-    atomic_store_explicit(&left_out, 0, memory_order_relaxed);
+    TB_STORE(&left_out, 0);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
@@ -172,7 +172,7 @@ void tb_note_called(tb_task task, const tb_facts *facts, const tb_plan *plan, co
                         .extents = tb_task_extents(task),
                         .beta_is_zero = tb_is_product(task) && tb_is_zero(task.product->beta)};
     snprintf(called.spelling, sizeof called.spelling, "%s", spelling ? spelling : "");
-    atomic_store_explicit(&cores_seen, facts->machine.host_cores, memory_order_relaxed);
+    TB_STORE(&cores_seen, facts->machine.host_cores);
     tb_print_letters(task, called.letters);
     for (int i = 0; i < tb_task_matrices(task); i++)
         called.places[i] = memories[facts->places[i].memory];

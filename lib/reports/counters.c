@@ -64,7 +64,7 @@ static void start_anew_in_child(void)
 static shard *find_shard(void)
 {
     if (!own_shard) {
-        unsigned thread = atomic_fetch_add_explicit(&threads_seen, 1, memory_order_relaxed);
+        unsigned thread = TB_ADD(&threads_seen, 1);
         if (thread == 0)
             pthread_atfork(NULL, NULL, start_anew_in_child);
         own_shard = &shards[thread % SHARD_COUNT];
@@ -76,13 +76,13 @@ void tb_count_call(tb_routine routine, tb_route route, tb_shape shape, tb_reason
 {
     shard *shard = find_shard();
     cell *cell = &shard->cells[routine][route][shape];
-    atomic_fetch_add_explicit(&cell->calls, call->calls, memory_order_relaxed);
+    TB_ADD(&cell->calls, call->calls);
     tb_add_to_sum(&cell->flop, call->flop);
     tb_add_to_sum(&cell->seconds, call->seconds);
     tb_add_to_sum(&cell->link_bytes, call->link_bytes);
     tb_add_to_sum(&cell->won_seconds, call->won_seconds);
     if (route == TB_ROUTE_HOST)
-        atomic_fetch_add_explicit(&shard->host_reasons[reason], call->calls, memory_order_relaxed);
+        TB_ADD(&shard->host_reasons[reason], call->calls);
 }
 
 void tb_add_tally(tb_tally *sum, const tb_tally *amount)
@@ -96,8 +96,8 @@ void tb_add_tally(tb_tally *sum, const tb_tally *amount)
 
 static tb_tally read_cell(const cell *cell)
 {
-    return (tb_tally){atomic_load_explicit(&cell->calls, memory_order_relaxed), tb_sum_of(&cell->flop),
-                      tb_sum_of(&cell->seconds), tb_sum_of(&cell->link_bytes), tb_sum_of(&cell->won_seconds)};
+    return (tb_tally){TB_LOAD(&cell->calls), TB_LOAD(&cell->flop), TB_LOAD(&cell->seconds),
+                      TB_LOAD(&cell->link_bytes), TB_LOAD(&cell->won_seconds)};
 }
 
 static void read_routine(const shard *shard, tb_routine routine, tb_counts *counts)
@@ -117,18 +117,17 @@ void tb_read_counts(tb_counts *counts)
         for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
             read_routine(&shards[i], routine, counts);
         for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
-            counts->host_reasons[reason] +=
-                atomic_load_explicit(&shards[i].host_reasons[reason], memory_order_relaxed);
+            counts->host_reasons[reason] += TB_LOAD(&shards[i].host_reasons[reason]);
     }
 }
 
 static void reset_cell(cell *cell)
 {
-    atomic_store_explicit(&cell->calls, 0, memory_order_relaxed);
-    tb_clear_sum(&cell->flop);
-    tb_clear_sum(&cell->seconds);
-    tb_clear_sum(&cell->link_bytes);
-    tb_clear_sum(&cell->won_seconds);
+    TB_STORE(&cell->calls, 0);
+    TB_STORE(&cell->flop, 0);
+    TB_STORE(&cell->seconds, 0);
+    TB_STORE(&cell->link_bytes, 0);
+    TB_STORE(&cell->won_seconds, 0);
 }
 
 void tb_reset_counts(void)
@@ -139,7 +138,7 @@ void tb_reset_counts(void)
                 for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
                     reset_cell(&shards[i].cells[routine][route][shape]);
         for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
-            atomic_store_explicit(&shards[i].host_reasons[reason], 0, memory_order_relaxed);
+            TB_STORE(&shards[i].host_reasons[reason], 0);
     }
 }
 

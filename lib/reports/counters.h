@@ -8,6 +8,7 @@
 #define TB_COUNTERS_H
 
 #include "dispatch/plan.h"
+#include "include/tileblas.h"
 #include "words/task.h"
 
 typedef enum tb_shape {
@@ -24,13 +25,7 @@ tb_shape tb_shape_of(tb_task task);
 const char *tb_shape_text(tb_shape shape);
 
 /* What is added up; also one call's contribution. */
-typedef struct tb_tally {
-    unsigned long long calls;
-    double flop;
-    double seconds;
-    double link_bytes;  /* copied between host and device */
-    double won_seconds; /* forecast for the host, less the time taken */
-} tb_tally;
+typedef tileblas_route_statistics tb_tally;
 
 typedef struct tb_counts {
     tb_tally tallies[TB_ROUTE_COUNT][TB_SHAPE_COUNT];

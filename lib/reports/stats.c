@@ -1,6 +1,5 @@
 #include "lib/reports/stats.h"
 
-#include "include/tileblas.h"
 #include "lib/device/copies.h"
 #include "lib/machine/device_state.h"
 #include "lib/process/c_locale.h"
@@ -12,8 +11,8 @@
 #include "lib/user/options.h"
 #include "lib/reports/summary.h"
 #include "lib/reports/timeline.h"
+#include "lib/process/sums.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,10 +27,10 @@ void tb_watch_as_asked(void)
 {
     bool watched = tb_option_value(TB_OPTION_VERBOSE) || tb_option_value(TB_OPTION_STATS) ||
                    tb_option_value(TB_OPTION_ROUTE) || strcmp(tb_option_text(TB_OPTION_KERNEL), "auto") != 0;
-    if (!watched && atomic_load_explicit(&tb_small_volume, memory_order_relaxed) == 0)
+    if (!watched && TB_LOAD(&tb_small_volume) == 0)
         tb_learn_host_memory();
-    atomic_store_explicit(&tb_small_volume, watched ? 0 : (uint32_t)TB_SMALL_VOLUME, memory_order_relaxed);
-    atomic_store_explicit(&options_followed, true, memory_order_relaxed);
+    TB_STORE(&tb_small_volume, watched ? 0 : (uint32_t)TB_SMALL_VOLUME);
+    TB_STORE(&options_followed, true);
 }
 
 static void print_call(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds)
@@ -70,14 +69,8 @@ void tb_record_call(tb_task task, const tb_facts *facts, const tb_plan *plan, co
     if (tb_option_value(TB_OPTION_VERBOSE))
         print_call(task, facts, plan, seconds);
     /* Once, and not at every call: all threads read what it writes. */
-    if (!atomic_load_explicit(&options_followed, memory_order_relaxed))
+    if (!TB_LOAD(&options_followed))
         tb_watch_as_asked();
-}
-
-static tileblas_route_statistics published(tb_tally tally)
-{
-    return (tileblas_route_statistics){tally.calls, tally.flop, tally.seconds, tally.link_bytes,
-                                       tally.won_seconds};
 }
 
 _Static_assert(TILEBLAS_SHAPE_COUNT == TB_SHAPE_COUNT, "tileblas.h has a place for every shape");
@@ -89,16 +82,16 @@ static void fill(tileblas_statistics *statistics)
     tb_counts counts;
     tb_read_counts(&counts);
     *statistics = (tileblas_statistics){
-        .host = published(tb_route_tally(&counts, TB_ROUTE_HOST)),
-        .resident = published(tb_route_tally(&counts, TB_ROUTE_RESIDENT)),
-        .streamed = published(tb_route_tally(&counts, TB_ROUTE_STREAMED)),
+        .host = tb_route_tally(&counts, TB_ROUTE_HOST),
+        .resident = tb_route_tally(&counts, TB_ROUTE_RESIDENT),
+        .streamed = tb_route_tally(&counts, TB_ROUTE_STREAMED),
     };
     for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
         statistics->shapes[shape] = (tileblas_shape_statistics){
             .shape = tb_shape_text(shape),
-            .host = published(counts.tallies[TB_ROUTE_HOST][shape]),
-            .resident = published(counts.tallies[TB_ROUTE_RESIDENT][shape]),
-            .streamed = published(counts.tallies[TB_ROUTE_STREAMED][shape]),
+            .host = counts.tallies[TB_ROUTE_HOST][shape],
+            .resident = counts.tallies[TB_ROUTE_RESIDENT][shape],
+            .streamed = counts.tallies[TB_ROUTE_STREAMED][shape],
         };
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
         statistics->host_reasons[reason] =
@@ -106,9 +99,9 @@ static void fill(tileblas_statistics *statistics)
     for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
         statistics->routines[routine] = (tileblas_routine_statistics){
             .routine = tb_routine_rows[routine].name,
-            .host = published(counts.routines[routine][TB_ROUTE_HOST]),
-            .resident = published(counts.routines[routine][TB_ROUTE_RESIDENT]),
-            .streamed = published(counts.routines[routine][TB_ROUTE_STREAMED]),
+            .host = counts.routines[routine][TB_ROUTE_HOST],
+            .resident = counts.routines[routine][TB_ROUTE_RESIDENT],
+            .streamed = counts.routines[routine][TB_ROUTE_STREAMED],
         };
 }
 

@@ -24,12 +24,12 @@ static atomic_bool is_kept;
 
 void tb_keep_timeline(void)
 {
-    atomic_store_explicit(&is_kept, true, memory_order_relaxed);
+    TB_STORE(&is_kept, true);
 }
 
 bool tb_timeline_is_kept(void)
 {
-    return atomic_load_explicit(&is_kept, memory_order_relaxed);
+    return TB_LOAD(&is_kept);
 }
 
 /* The clock's seconds are seldom exact, and the thread is the program's. */
@@ -47,8 +47,8 @@ void tb_restart_timeline(void)
         for (int i = 0; i < TB_TIMELINE_COLUMNS; i++) {
             column *column = &columns[scale][i];
             for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
-                tb_clear_sum(&column->seconds[route]);
-            tb_clear_sum(&column->link_bytes);
+                TB_STORE(&column->seconds[route], 0);
+            TB_STORE(&column->link_bytes, 0);
         }
     note_beginning();
 }
@@ -85,14 +85,14 @@ static void write_column(tb_json *json, int number, const column *column)
 {
     double sum = 0;
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
-        sum += tb_sum_of(&column->seconds[route]);
+        sum += TB_LOAD(&column->seconds[route]);
     if (sum == 0)
         return;
     tb_json_open(json, NULL, '[');
     tb_json_integer(json, NULL, number);
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
-        tb_json_number(json, NULL, tb_sum_of(&column->seconds[route]));
-    tb_json_number(json, NULL, tb_sum_of(&column->link_bytes));
+        tb_json_number(json, NULL, TB_LOAD(&column->seconds[route]));
+    tb_json_number(json, NULL, TB_LOAD(&column->link_bytes));
     tb_json_close(json, ']');
 }
 

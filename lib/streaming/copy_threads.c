@@ -10,8 +10,6 @@
 
 #include <sched.h>
 #include <semaphore.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* What a thread copies at a time: long enough to run at full speed, short enough to share evenly. */
 #define PIECE_BYTES ((size_t)128 << 10)
@@ -88,12 +86,6 @@ static void leave_list(tb_listed_job **list, const tb_listed_job *done)
         return;
     *list = done->next;
     atomic_fetch_sub(&work_listed, 1);
-}
-
-static void stop_helping(tb_listed_job *job)
-{
-    if (atomic_fetch_sub(&job->helpers, 1) == 1)
-        tb_wake_all(&job->helpers);
 }
 
 static uint32_t look_at(_Atomic(uint32_t) *value)
@@ -192,7 +184,7 @@ static void help_with(tb_copy_job *job)
     copy_pieces(job);
     take_lock();
     leave_list(&jobs, &job->listed);
-    stop_helping(&job->listed);
+    tb_count_down(&job->listed.helpers);
 }
 
 /* One piece, as there may be something to copy then. The lock is held on entry and on return. */
@@ -207,7 +199,7 @@ static void touch_with(tb_touch_job *job)
     tb_free_lock(&lock);
     tb_touch_piece(&job->pages, piece);
     take_lock();
-    stop_helping(&job->listed);
+    tb_count_down(&job->listed.helpers);
 }
 
 /* The lock is held on entry and on return. */
@@ -337,8 +329,7 @@ static void wait_for_last(_Atomic(uint32_t) *helpers)
     const double start = tb_seconds();
     for (uint32_t left; (left = look_at(helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
         look_for_a_while(helpers, left);
-    for (uint32_t left; (left = atomic_load_explicit(helpers, memory_order_acquire)) > 0;)
-        tb_wait_while(helpers, left, -1);
+    tb_wait_for_none(helpers);
     /* The last to leave may still be about to wake who waits for it. */
     take_lock();
     tb_free_lock(&lock);

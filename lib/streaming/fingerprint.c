@@ -7,6 +7,7 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+static bool has_avx2;
 #endif
 
 /* A step of the sums, in bytes and in pairs of words. */
@@ -14,7 +15,7 @@ enum { STEP_BYTES = 64, PAIRS = TB_FINGERPRINT_BYTES / 8 };
 
 /* A pair of 32-bit words for each pair of the data. The second sum begins with the second pair. */
 static uint64_t key[PAIRS + 1];
-static bool is_drawn, has_avx2;
+static bool is_drawn;
 static tb_once once = TB_ONCE;
 
 static void draw_key(void)
@@ -103,30 +104,22 @@ go_through_steps(const char *bytes, size_t count, char *target, copying copying,
     sums[1] += add_up_avx2(second[0], second[1]);
 }
 
-__attribute__((target("avx2"))) static void add_steps_avx2(const char *bytes, size_t count, uint64_t sums[2])
-{
-    go_through_steps(bytes, count, NULL, NOT_COPIED, sums);
-}
-
-__attribute__((target("avx2"))) static void copy_steps_avx2(char *target, const char *bytes, size_t count,
+/* Whole steps, which are copied to target, unless that is NULL. */
+__attribute__((target("avx2"))) static void take_steps_avx2(char *target, const char *bytes, size_t count,
                                                             bool past_caches, uint64_t sums[2])
 {
-    if (past_caches && (uintptr_t)target % sizeof(__m256i) == 0)
+    if (!target)
+        go_through_steps(bytes, count, NULL, NOT_COPIED, sums);
+    else if (past_caches && (uintptr_t)target % sizeof(__m256i) == 0)
         go_through_steps(bytes, count, target, COPIED_PAST_CACHES, sums);
     else
         go_through_steps(bytes, count, target, COPIED, sums);
 }
 #else
-static void add_steps_avx2(const char *bytes, size_t count, uint64_t sums[2])
+enum { has_avx2 = false };
+static void take_steps_avx2(char *target, const char *bytes, size_t count, bool past_caches, uint64_t sums[2])
 {
-    add_steps(bytes, count, 0, sums);
-}
-
-static void copy_steps_avx2(char *target, const char *bytes, size_t count, bool past_caches, uint64_t sums[2])
-{
-    (void)past_caches;
-    memcpy(target, bytes, count);
-    add_steps(target, count, 0, sums);
+    (void)target, (void)bytes, (void)count, (void)past_caches, (void)sums; /* never called */
 }
 #endif
 
@@ -171,22 +164,21 @@ tb_fingerprint tb_portable_copy_with_fingerprint(void *target, const void *sourc
     return tb_portable_fingerprint_of(copy, count);
 }
 
+static tb_fingerprint take_avx2(char *target, const char *bytes, size_t count, bool past_caches)
+{
+    tb_fingerprint print = {{0, 0}};
+    take_steps_avx2(target, bytes, whole_steps(count), past_caches, print.sums);
+    add_rest(target, bytes, count, print.sums);
+    return print;
+}
+
 tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count)
 {
-    if (!has_avx2)
-        return tb_portable_fingerprint_of(bytes, count);
-    tb_fingerprint print = {{0, 0}};
-    add_steps_avx2(bytes, whole_steps(count), print.sums);
-    add_rest(NULL, bytes, count, print.sums);
-    return print;
+    return has_avx2 ? take_avx2(NULL, bytes, count, false) : tb_portable_fingerprint_of(bytes, count);
 }
 
 tb_fingerprint tb_copy_with_fingerprint(void *target, const void *source, size_t count, bool past_caches)
 {
-    if (!has_avx2)
-        return tb_portable_copy_with_fingerprint(target, source, count);
-    tb_fingerprint print = {{0, 0}};
-    copy_steps_avx2(target, source, whole_steps(count), past_caches, print.sums);
-    add_rest(target, source, count, print.sums);
-    return print;
+    return has_avx2 ? take_avx2(target, source, count, past_caches)
+                    : tb_portable_copy_with_fingerprint(target, source, count);
 }

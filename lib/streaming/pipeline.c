@@ -4,7 +4,6 @@
 #include "lib/process/lock.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
-#include "lib/machine/slots.h"
 #include "lib/user/options.h"
 #include "lib/device/platform.h"
 

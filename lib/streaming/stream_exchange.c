@@ -1,7 +1,7 @@
 /* Transfers of an operand that another device needs, too: one half comes over this device's link, the other from that device
  * (exchange.h). The copies from there have a stream of their own, so that the link is not idle meanwhile.
  */
-#include "lib/streaming/stream_exchange.h"
+#include "lib/streaming/stream_run.h"
 
 #include "lib/device/copies.h"
 #include "lib/device/platform.h"

@@ -2,7 +2,6 @@
  * a staging place on the device, and is written out from there to its own; a structured one comes once, all of the triangle
  * that is stored, and what products need of it is written out from that.
  */
-#include "lib/streaming/stream_expand.h"
 
 #include "lib/device/copies.h"
 #include "lib/streaming/stream_pump.h"

@@ -1,5 +1,5 @@
 /* Operands' way in, slot by slot: what a slot is filled with, and that it is sent. When that is due says stream_pump.c. */
-#include "lib/streaming/stream_load.h"
+#include "lib/streaming/stream_run.h"
 
 #include "lib/device/copies.h"
 #include "lib/streaming/copy_threads.h"

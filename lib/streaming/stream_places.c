@@ -1,10 +1,9 @@
-/* Room on the device for a product's operands: a place for all of each, with what is there from earlier
+/* Room on the device for a product's operands, and for the kernel: a place for all of each operand, with what is there from earlier
  * calls, or rings of slabs and blocks.
  */
-#include "lib/streaming/stream_places.h"
+#include "lib/streaming/stream_run.h"
 
 #include "lib/user/options.h"
-#include "words/integers.h"
 
 /* A print has 16 bytes: those of shorter columns would be more than a sixteenth of the operand. */
 #define CACHED_COLUMN_BYTES 256
@@ -69,5 +68,6 @@ tb_status tb_take_places(tb_stream_run *run)
         if (!buffer->memory && has_place(run, order[i]))
             TB_TRY(tb_take_buffer(device, bytes_there(run, order[i]), buffer));
     }
-    return TB_OK;
+    const size_t workspace = run->schedules->workspace;
+    return workspace > 0 ? tb_take_buffer(device, workspace, &run->workspace) : TB_OK;
 }

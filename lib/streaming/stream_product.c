@@ -8,11 +8,7 @@
 #include "words/integers.h"
 #include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
-#include "lib/streaming/stream_compute.h"
-#include "lib/streaming/stream_exchange.h"
-#include "lib/streaming/stream_places.h"
-#include "lib/streaming/stream_return.h"
-#include "lib/streaming/stream_steps.h"
+#include "lib/streaming/stream_run.h"
 #include "lib/device/platform.h"
 
 /* Operands on the device may still be in the making, by work that the program's stream orders. */
@@ -35,7 +31,6 @@ static tb_status follow_program(tb_stream_run *run)
 static tb_status stream_all(tb_stream_run *run)
 {
     TB_TRY(tb_take_places(run));
-    TB_TRY(tb_take_workspace(run));
     TB_TRY(follow_program(run));
     TB_TRY(tb_stream_steps(run));
     return tb_returns_on_device(run) ? tb_return_on_device(run) : tb_return_columns(run, run->all);

@@ -31,4 +31,8 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
                             const tb_product *product, const tb_tiling *tiling, tb_part_schedules *schedules,
                             tb_progress *done);
 
+/* The whole region, as it is cut by the device memory that may be taken for it: with less and less, while that is what is missing and
+ * nothing has been written. Says how far it has come. */
+tb_status tb_stream_region(tb_pipeline *pipeline, const tb_streamed_region *region, tb_progress *done);
+
 #endif

@@ -1,9 +1,5 @@
 #include "lib/streaming/stream_pump.h"
 
-#include "lib/streaming/stream_compute.h"
-#include "lib/streaming/stream_exchange.h"
-#include "lib/streaming/stream_load.h"
-#include "lib/streaming/stream_return.h"
 #include "words/integers.h"
 
 /* ---- What slots have been filled with --------------------------------------------------------------------- */
@@ -39,6 +35,30 @@ tb_status tb_take_half(tb_stream_run *run)
 
 /* ---- Products that are due -------------------------------------------------------------------------------- */
 
+/* Products that follow find loaded what has been sent so far. */
+static tb_status follow_loading(tb_stream_run *run)
+{
+    tb_pipeline *pipeline = run->pipeline;
+    TB_TRY(tb_mark(run, &pipeline->loaded, pipeline->load));
+    return tb_stream_wait(pipeline->compute, pipeline->loaded);
+}
+
+/* Launches a part of the product, behind what has been launched before. */
+static tb_status compute(tb_stream_run *run, const tb_product *part)
+{
+    if (tb_is_masked_out(part))
+        return TB_OK;
+    const tb_schedule *schedule = tb_schedule_of_part(run->schedules, part);
+    if (schedule->workspace > run->workspace.bytes)
+        return TB_UNSUPPORTED; /* no part needs more than the parts that were gone through */
+    const tb_product *last = &run->multiplied;
+    const bool same_a =
+        last->a.data == part->a.data && last->a.ld == part->a.ld && last->m == part->m && last->k == part->k;
+    run->multiplied = *part;
+    return tb_enqueue_launch(run->pipeline->compute, run->kernel, part, schedule, run->workspace.memory,
+                             same_a);
+}
+
 /* Waits where too many swaths are on their way already. */
 static tb_status note_swath(tb_stream_run *run, int64_t columns)
 {
@@ -50,10 +70,10 @@ static tb_status note_swath(tb_stream_run *run, int64_t columns)
 /* Swath by swath; what completes C is on its way as soon as it is there. */
 static tb_status compute_swaths(tb_stream_run *run, const tb_product *part)
 {
-    TB_TRY(tb_follow_loading(run));
+    TB_TRY(follow_loading(run));
     for (int64_t column = 0; column < part->n; column += run->due_swath_n) {
         const tb_product swath = tb_swath_of(part, run->tiling, column, run->due_swath_n);
-        TB_TRY(tb_compute(run, &swath));
+        TB_TRY(compute(run, &swath));
         if (run->due_completes && !tb_returns_on_device(run))
             TB_TRY(note_swath(run, tb_smaller(run->due_swath_n, part->n - column)));
     }

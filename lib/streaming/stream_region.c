@@ -1,4 +1,4 @@
-#include "lib/streaming/stream_region.h"
+#include "lib/streaming/stream_product.h"
 
 #include "dispatch/tiling.h"
 #include "lib/device/platform.h"

@@ -2,7 +2,7 @@
  * is written by the link itself where beta is 0, once the status of the work that made the columns is known,
  * and a slot stands for columns on their way; otherwise a copy that fails half way would lose what the host
  * has to begin with. */
-#include "lib/streaming/stream_return.h"
+#include "lib/streaming/stream_run.h"
 
 #include "lib/device/copies.h"
 #include "lib/streaming/copy_threads.h"
@@ -96,11 +96,6 @@ static tb_slot *waiting_slot(const tb_stream_run *run, int index)
     return &run->pipeline->out[(run->first_out + run->emptying + index) % TB_SLOTS];
 }
 
-static tb_slot *next_out(const tb_stream_run *run)
-{
-    return waiting_slot(run, 0);
-}
-
 /* While one slot is emptied the next is waited for. */
 static void hand_over(tb_stream_run *run, tb_slot *slot)
 {
@@ -144,7 +139,7 @@ static bool goes_by_bands(const tb_stream_run *run)
 static int64_t end_of_next(const tb_stream_run *run)
 {
     const int64_t n = run->product->n;
-    return goes_by_bands(run) ? (run->handed / n + 1) * n : run->handed + next_out(run)->columns;
+    return goes_by_bands(run) ? (run->handed / n + 1) * n : run->handed + waiting_slot(run, 0)->columns;
 }
 
 /* How many slots hold it. */
@@ -199,7 +194,7 @@ static void hand_over_next(tb_stream_run *run)
 {
     const int64_t end = end_of_next(run);
     while (run->handed < end)
-        hand_over(run, next_out(run));
+        hand_over(run, waiting_slot(run, 0));
 }
 
 tb_status tb_return_columns(tb_stream_run *run, int64_t columns)

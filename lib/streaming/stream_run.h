@@ -1,4 +1,6 @@
-/* One streamed product while it runs: what loading, computing and returning share. */
+/* One streamed product while it runs: what loading, computing and returning share, and what each of these parts does. When it is done
+ * says the pump (stream_pump.h).
+ */
 #ifndef TB_STREAM_RUN_H
 #define TB_STREAM_RUN_H
 
@@ -174,5 +176,83 @@ static inline tb_returned tb_columns_to_return(const tb_stream_run *run, int64_t
         .stairs = tb_stairs_in(run->product, rows.first, band.column),
     };
 }
+
+/* ---- The parts -------------------------------------------------------------------------------------------- */
+
+/* The order of work: goes through the steps; all of C has been computed then, or is being. */
+tb_status tb_stream_steps(tb_stream_run *run);
+
+/* Room on the device: where operands have their places, and whether they have come before; and the memory, with the kernel's
+ * workspace. */
+void tb_lay_out(tb_stream_run *run);
+tb_status tb_take_places(tb_stream_run *run);
+
+/* ---- One slot on the way in, and what it is filled with (stream_load.c) */
+
+/* How a rectangle of an operand gets to device memory by the load stream. Where it is not a part of a higher one there, what lies
+ * between its columns may be overwritten. */
+tb_transfer tb_make_transfer(const tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
+                             int64_t target_ld, bool is_part);
+
+/* Whether the link reads it where it lies, in the program's memory: nothing is remembered of it then, and nobody has looked at it. */
+bool tb_goes_straight(const tb_stream_run *run, tb_role role, const tb_transfer *transfer);
+
+/* Columns that a slot takes. */
+int64_t tb_columns_in_slot(const tb_stream_run *run, const tb_transfer *transfer);
+
+/* Has the host's threads fill the slot with so many columns; columns whose prints are known are compared with them instead. */
+void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot *slot, tb_range columns);
+
+/* Waits until it is full, and has the link read it; nothing is sent where the same is on the device already. */
+tb_status tb_send_slot(const tb_stream_run *run, tb_slot *slot, bool *is_sent);
+
+/* ---- Operands that are written out on the device (stream_expand.c) */
+
+/* A rectangle of an operand that is expanded, into device memory. */
+tb_status tb_load_expanded(tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
+                           int64_t target_ld);
+
+/* A structured operand in host memory, all that is stored of it, once: run->stored. */
+tb_status tb_bring_stored(tb_stream_run *run, tb_role role);
+
+/* ---- Halves of what two devices bring for each other (stream_exchange.c) */
+
+/* Whether another device brings half of the operand. */
+bool tb_is_halved(const tb_stream_run *run, tb_role role);
+
+/* Columns of a transfer that are exchanged at a time, from the given one on. The part has them from columns, as they lie in the
+ * program's memory. */
+tb_transfer tb_exchanged_part(const tb_stream_run *run, const tb_transfer *transfer, int64_t first,
+                              tb_matrix *columns);
+
+/* This side's half of such a part, which has two columns or more. */
+tb_transfer tb_own_half(const tb_stream_run *run, const tb_transfer *part, tb_matrix *columns);
+
+/* The own half is in slots, the last of which is to be sent; the other one is missing from now on. */
+void tb_miss_half(tb_stream_run *run, const tb_transfer *part, const tb_transfer *own);
+
+/* A slot is on its way, and the event comes behind it. If it completes the own half, the other side is told. */
+void tb_post_half(tb_stream_run *run, tb_event *arrived);
+
+/* Waits for what the other side tells of the missing half, and has it copied from there: the compute stream will find it. Where the
+ * other side does not bring it, is_coming is false, and the exchange is over. */
+tb_status tb_copy_half(tb_stream_run *run, bool *is_coming);
+
+/* ---- C's way back (stream_return.c) */
+
+/* The next columns of the band are computed when the compute stream has come here. There is room for one more swath. */
+tb_status tb_note_swath(tb_stream_run *run, int64_t columns);
+
+/* Hands columns of bands to the program until so many have left the device, waiting for them as they come. */
+tb_status tb_return_columns(tb_stream_run *run, int64_t columns);
+
+/* Hands over what has left the device already. */
+tb_status tb_return_ready(tb_stream_run *run);
+
+/* Waits for the oldest slot that is being emptied. */
+void tb_finish_emptying(tb_stream_run *run);
+
+/* C lies on the device: it is written when the whole product is there. */
+tb_status tb_return_on_device(tb_stream_run *run);
 
 #endif

@@ -1,14 +1,9 @@
 /* The order of work: step by step, as the tiling has them. Where not everything has its place on the device,
  * slabs of A and B follow each other in rings, and two blocks of C in two places.
  */
-#include "lib/streaming/stream_steps.h"
 
 #include "lib/device/copies.h"
-#include "lib/streaming/stream_exchange.h"
-#include "lib/streaming/stream_expand.h"
-#include "lib/streaming/stream_load.h"
 #include "lib/streaming/stream_pump.h"
-#include "lib/streaming/stream_return.h"
 #include "words/integers.h"
 
 /* How many rows lie in one place on the device, where this row does: those of a band that has a place of its own, or else all. */

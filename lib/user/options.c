@@ -31,9 +31,9 @@ static atomic_long values[TB_OPTION_COUNT];
 static atomic_bool has_routine[TB_ROUTINES];
 static tb_once once = TB_ONCE;
 
-/* The position of value in "first|second|third", or -1. */
-static long find_choice(const char *choices, const char *value)
+long tb_find_choice(tb_option_index option, const char *value)
 {
+    const char *choices = tb_option_rows[option].accepts;
     size_t length = strlen(value);
     for (long position = 0;; position++) {
         size_t candidate = strcspn(choices, "|");
@@ -83,7 +83,7 @@ static bool parse(const tb_option *row, const char *value, long *number, tb_rout
     *number = 0;
     switch (row->type) {
     case TB_CHOICE:
-        *number = find_choice(row->accepts, value);
+        *number = tb_find_choice((tb_option_index)(row - tb_option_rows), value);
         return *number >= 0;
     case TB_INTEGER:
         *number = strtol(value, &end, 10);

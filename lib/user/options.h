@@ -7,7 +7,6 @@
 #include "words/routine.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef enum tb_option_type { TB_CHOICE, TB_INTEGER, TB_TEXT, TB_ROUTINE_LIST } tb_option_type;
 
@@ -26,6 +25,9 @@ typedef enum tb_option_index {
 } tb_option_index;
 
 extern const tb_option tb_option_rows[TB_OPTION_COUNT];
+
+/* The position of a value in the row's list of choices, "first|second|third"; -1 where it is none of them. */
+long tb_find_choice(tb_option_index option, const char *value);
 
 /* A choice's position in its row's list, or an integer's value. */
 long tb_option_value(tb_option_index option);

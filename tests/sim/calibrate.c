@@ -4,7 +4,6 @@
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/prepare.h"
-#include "lib/machine/slots.h"
 #include "lib/machine/start.h"
 #include "lib/streaming/pipeline.h"
 #include "lib/device/platform.h"

@@ -2,7 +2,7 @@
  * its columns shorter than a slot or longer. Slots are as small as the test likes; those of products begin at 128 KiB.
  */
 #include "lib/device/platform.h"
-#include "lib/streaming/stream_expand.h"
+#include "lib/streaming/stream_run.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
 #include "tests/sim/started.h"

@@ -1,4 +1,4 @@
-/* A choice of a kernel that is remembered (lib/learning/choices.h) is the one that would be made. Deciding is pure: what was chosen anew
+/* A choice of a kernel that is remembered (lib/call/facts.h) is the one that would be made. Deciding is pure: what was chosen anew
  * is told, and nothing is kept. */
 #include "dispatch/plan.h"
 #include "tests/check.h"
