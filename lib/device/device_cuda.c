@@ -62,7 +62,8 @@ static tb_status count_clusters(CUcontext primary, int device)
     return TB_OK;
 }
 
-/* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain nothing. */
+/* Native atomics tell NVLink. Over PCI Express devices reach each other by the links that both have to the host, and gain
+ * nothing. */
 static bool has_link_to(int device, int other)
 {
     const CUdevice reader = devices[device].device, read = devices[other].device;

@@ -21,8 +21,8 @@ void tb_miss_half(tb_stream_run *run, const tb_transfer *part, const tb_transfer
 /* A slot is on its way, and the event comes behind it. If it completes the own half, the other side is told. */
 void tb_post_half(tb_stream_run *run, tb_event *arrived);
 
-/* Waits for what the other side tells of the missing half, and has it copied from there: the compute stream will find it. Where the
- * other side does not bring it, is_coming is false, and the exchange is over. */
+/* Waits for what the other side tells of the missing half, and has it copied from there: the compute stream will find it. Where
+ * the other side does not bring it, is_coming is false, and the exchange is over. */
 tb_status tb_copy_half(tb_stream_run *run, bool *is_coming);
 
 #endif

@@ -9,7 +9,8 @@
 tb_transfer tb_make_transfer(const tb_stream_run *run, tb_role role, const tb_matrix *rectangle, void *target,
                              int64_t target_ld, bool is_part);
 
-/* Whether the link reads it where it lies, in the program's memory: nothing is remembered of it then, and nobody has looked at it. */
+/* Whether the link reads it where it lies, in the program's memory: nothing is remembered of it then, and nobody has looked at
+ * it. */
 bool tb_goes_straight(const tb_stream_run *run, tb_role role, const tb_transfer *transfer);
 
 /* Columns that a slot takes. */
