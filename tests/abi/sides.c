@@ -1,5 +1,6 @@
-/* Routines with a side (PRODUCT_CLASS: SYMM or TRIANGULAR): a call is as large as the side makes it, in whichever letter or number
- * that comes. Calls that are too small to gain go on unlooked at and are not counted (tileblas_read_statistics), all others are.
+/* Routines with a side (PRODUCT_CLASS: SYMM or TRIANGULAR): a call is as large as the side makes it, in whichever letter or
+ * number that comes. Calls that are too small to gain go on unlooked at and are not counted (tileblas_read_statistics), all
+ * others are.
  */
 #include "include/tileblas.h"
 #include "tests/abi/product.h"

@@ -1,6 +1,7 @@
-/* operand_cache [right] [few]: operands that come again. What has not changed crosses the link no more, and C is right whatever the
- * program has written in between, wherever it did. With `right` only the last is looked at: for devices that fail, or
- * have little memory, and for products that are cut at random. With `few` fewer products are drawn: under sanitizers.
+/* operand_cache [right] [few]: operands that come again. What has not changed crosses the link no more, and C is right
+ * whatever the program has written in between, wherever it did. With `right` only the last is looked at: for devices
+ * that fail, or have little memory, and for products that are cut at random. With `few` fewer products are drawn:
+ * under sanitizers.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"

@@ -155,7 +155,7 @@ static void expand_in_place(setting *setting, const shape *shape, tb_scalar fact
     free(source.block);
 }
 
-/* By every way to scale and to embed. */
+/* Expands by every way to scale and to embed. */
 static void expand_all_ways(setting *setting, shape shape, int alignment)
 {
     const bool is_complex = tb_is_complex(shape.element),

@@ -1,10 +1,10 @@
-/* POTRF, by every name and in every kind of memory, however it fails: what the program finds is the factor, and what is not of the
- * triangle is as it was.
+/* POTRF, by every name and in every kind of memory, however it fails: what the program finds is the factor, and what is
+ * not of the triangle is as it was.
  *
  *   cholesky names | failures | alone
  *
- * Factors are of small whole numbers, and so are all numbers on the way to them: they are found again to the last bit, in whatever
- * order sums are taken. alone: there is no LAPACK but ours.
+ * Factors are of small whole numbers, and so are all numbers on the way to them: they are found again to the last bit,
+ * in whatever order sums are taken. alone: there is no LAPACK but ours.
  */
 #include "compat/spellings.h"
 #include "include/tileblas.h"
@@ -30,7 +30,7 @@ typedef struct trial {
 
 static uint64_t seed;
 
-/* Of the factor L: its diagonal is 1 or 2, and what is below -1, 0 or 1. */
+/* An element of the factor L: its diagonal is 1 or 2, and what is below -1, 0 or 1. */
 static double factor_at(int64_t i, int64_t j)
 {
     check_random random = {seed + (uint64_t)(i * 100003 + j)};

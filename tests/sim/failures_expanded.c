@@ -325,8 +325,8 @@ static void fail_to_fetch(void)
     }
 }
 
-/* Rank-2k updates that are folded, of operands that all lie where the device reaches them: until what is folded has been computed C
- * is as it was, so that nothing but work that was done by halves is beyond help. */
+/* Rank-2k updates that are folded, of operands that all lie where the device reaches them: until what is folded has been
+ * computed C is as it was, so that nothing but work that was done by halves is beyond help. */
 static void fail_in_folded(const char *failure)
 {
     static const scenario scenarios[] = {
@@ -389,8 +389,8 @@ static void fail_in_folded(const char *failure)
     }
 }
 
-/* Without memory for what is to be folded, kernels that can do without are asked to add one term after the other: the copy is that of zeros
- * to a Hermitian C's diagonal, which those that need no memory at all clear themselves. */
+/* Without memory for what is to be folded, kernels that can do without are asked to add one term after the other: the copy is
+ * that of zeros to a Hermitian C's diagonal, which those that need no memory at all clear themselves. */
 static void add_terms_where_there_is_no_room(void)
 {
     static const scenario scenario = {.element = TB_COMPLEX_FP64,
@@ -412,7 +412,8 @@ static void add_terms_where_there_is_no_room(void)
           by_terms.failures);
 }
 
-/* What is to be folded counts among what a product takes: the device has room for it and for all of A, written out, but not for both. */
+/* What is to be folded counts among what a product takes: the device has room for it and for all of A, written out, but not for
+ * both. */
 static void fold_beside_a_part_of_a(void)
 {
     static const scenario scenario = {.element = TB_COMPLEX_FP64,

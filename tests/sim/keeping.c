@@ -73,7 +73,8 @@ static void what_was_used_is_kept(void)
     CHECK(sim_operations("launch") > launched_again + once, "what is kept counts for more than the limit");
 }
 
-/* Where operands lie on the device: a workspace for each of two terms, and addresses of matrices that are not equally far apart. */
+/* Where operands lie on the device: a workspace for each of two terms, and addresses of matrices that are not equally far
+ * apart. */
 static void what_was_taken_beside_operands_is_kept(void)
 {
     enum { K = 4000, MEMBERS = 3, SIDE = 16, ROUNDS = 4, NUMBERS = 2 * N * K };

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Streams and events that have not been destroyed can be reached from a list: once the process ends the library destroys nothing on
- * a device, which leak checkers are not to take for a leak. That it destroys them otherwise is what sim_usage tells. */
+/* Streams and events that have not been destroyed can be reached from a list: once the process ends the library
+ * destroys nothing on a device, which leak checkers are not to take for a leak. That it destroys them otherwise is what
+ * sim_usage tells. */
 typedef struct made made;
 struct made {
     made *next, **link;

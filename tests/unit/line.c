@@ -1,5 +1,6 @@
-/* A factorization takes the line that every task takes: the host is asked for it, and statistics, the record and the line that VERBOSE
- * prints tell of its own extents, letters and matrices. No routine is a factorization's yet: DGEMM lends its name.
+/* A factorization takes the line that every task takes: the host is asked for it, and statistics, the record and
+ * the line that VERBOSE prints tell of its own extents, letters and matrices. No routine is a factorization's yet:
+ * DGEMM lends its name.
  */
 #include "include/tileblas.h"
 #include "lib/call/line.h"

@@ -110,7 +110,7 @@ static void check_roaming(void)
         CHECK(seen[0] && seen[1], "the thread has not moved");
 }
 
-/* As on a machine of three cores, or of fewer. */
+/* The process is allowed three cores, as on a machine that has no more, or fewer. */
 static void check_few(void)
 {
     cpu_set_t few = allowed_now();
