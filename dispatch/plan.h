@@ -17,7 +17,7 @@
 
 typedef enum tb_route {
     TB_ROUTE_HOST,     /* the caller's own BLAS */
-    TB_ROUTE_RESIDENT, /* operands where the device can reach them: one launch, no copies */
+    TB_ROUTE_RESIDENT, /* operands where the device can reach them: launches on the caller's stream */
     TB_ROUTE_STREAMED, /* operands in host memory: through device buffers and back */
     TB_ROUTE_COUNT,
 } tb_route;
