@@ -16,7 +16,7 @@ static unsigned long long counted_calls(void)
     return now.host.calls + now.resident.calls + now.streamed.calls;
 }
 
-/* Until then every call is looked at. */
+/* Has the options read: until then every call is looked at. */
 static void options_are_read(const product_call *call)
 {
     static bool are_read;

@@ -31,7 +31,7 @@ void arena_destroy_stream(void *stream);
 void arena_copy_later(void *stream, void *target, const void *source, size_t bytes);
 void arena_stall(void *stream, double seconds);
 
-/* Until all that was queued in the stream is done. */
+/* Waits until all that was queued in the stream is done. */
 void arena_wait(void *stream);
 
 #endif

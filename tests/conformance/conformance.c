@@ -90,7 +90,7 @@ static tb_operand operand_of(const matrix *matrix, const operand *there, bool ro
                                                                       : TB_UPPER};
 }
 
-/* Likewise of one in C's place. */
+/* The library's product for one in C's place, likewise. */
 static tb_product product_in_place(const routine_call *made)
 {
     const product *p = &made->product;

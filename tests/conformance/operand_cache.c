@@ -137,7 +137,7 @@ static void what_has_not_changed_is_not_loaded_again(tb_memory memory)
     CHECK(multiply(&place, "second") >= all, "the second still does");
     for (int i = 0; i < CALLS; i++)
         CHECK(multiply(&place, "again") == 0, "the operands crossed the link again");
-    /* Where there is no sample: with other samples an operand is another one. */
+    /* What changes has no sample there: with other samples an operand is another one. */
     change(&place, &place.p.a, 1, 1);
     const double loaded = multiply(&place, "one element of A is another");
     CHECK(loaded > 0 && loaded < bytes_of(&place.p.a), "%g bytes were loaded", loaded);

@@ -171,7 +171,7 @@ static void print(const comparison *c, const char *mark)
            ours->rms / theirs->rms, ours->maximum, theirs->maximum, ours->maximum / theirs->maximum);
 }
 
-/* Not what would have to be copied first. */
+/* Whether the kernel serves the product; what would have to be copied first does not count. */
 static bool serves(const sides *s, const operands *x, const tb_kernel *kernel)
 {
     const tb_product *product = reads_as_given(s, kernel) ? &x->given : &x->real;

@@ -52,7 +52,7 @@ static void make_anew(void)
     matrix_fill(&p.b, MATRIX_UNIFORM, &generator);
 }
 
-/* Where there is no sample: for the cache it is the same operand. */
+/* Changes what is no sample: for the cache it is the same operand. */
 static void change_one_element(matrix *matrix)
 {
     matrix_elements(matrix)[matrix->ld + 1] = 100 * check_uniform(&generator);

@@ -65,7 +65,7 @@ static void fail_in_expanded(const char *failure)
         /* Bands of rows; columns longer than a slot. */
         {.element = TB_COMPLEX_FP64, .m = 700, .n = 20, .k = 60, .beta = -2, .pinned_memory = "1", .step = 5},
         {.element = TB_COMPLEX_FP64, .m = 3, .n = 4, .k = 70000, .beta = -2, .transposed = true, .step = 53},
-        /* Where the device reads what is to be expanded, or writes C, in place. */
+        /* The device reads what is to be expanded, or writes C, in place. */
         {.element = TB_COMPLEX_FP64, .m = 40, .n = 30, .k = 50, .memory = TB_MEMORY_PINNED},
         {.element = TB_COMPLEX_FP32,
          .m = 30,
@@ -255,7 +255,7 @@ static void fail_in_c_place(const char *failure)
         {.element = TB_FP64, .m = 430, .n = 200, .structured_right = true, .device_memory = "1", .step = 7},
         {.element = TB_FP32, .m = 60, .n = 130, .devices = "3", .step = 3},
         {.element = TB_FP32, .m = 130, .n = 60, .structured_right = true, .devices = "3", .step = 3},
-        /* Where the device writes in place. */
+        /* The device writes in place. */
         {.element = TB_FP64, .m = 45, .n = 35, .managed_c = true},
         {.element = TB_FP32, .m = 45, .n = 35, .structured_right = true, .managed_c = true},
         {.element = TB_FP64, .m = 45, .n = 35, .transposed = true, .memory = TB_MEMORY_MANAGED},
@@ -264,7 +264,7 @@ static void fail_in_c_place(const char *failure)
         {.element = TB_FP64, .m = 45, .n = 35, .structured_right = true, .device_c = true},
         {.element = TB_FP64, .m = 45, .n = 35, .memory = TB_MEMORY_DEVICE, .kernel = "auto"},
         {.element = TB_COMPLEX_FP32, .m = 45, .n = 35, .structured_right = true, .memory = TB_MEMORY_DEVICE},
-        /* Where C could be saved, and has to do without if it cannot. */
+        /* C could be saved, and the call has to do without if it cannot. */
         {.element = TB_FP64,
          .m = 45,
          .n = 35,

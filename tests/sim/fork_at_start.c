@@ -36,7 +36,7 @@ __attribute__((visibility("default"))) void *dlopen(const char *file, int mode)
     return real(file, mode);
 }
 
-/* Likewise. */
+/* Stands in front of the C library's, likewise. */
 __attribute__((visibility("default"))) int dladdr(const void *address, Dl_info *info)
 {
     int (*real)(const void *, Dl_info *);

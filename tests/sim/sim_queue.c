@@ -186,7 +186,7 @@ static void run_copy(const sim_work *work)
     }
 }
 
-/* Where members are known from a table, that lies on the device, and is there by now. */
+/* Computes a batch. A table that members are known from lies on the device, and is there by now. */
 static void run_batch(sim_queue *queue, const sim_work *work)
 {
     tb_product batch = work->command.launch.product;

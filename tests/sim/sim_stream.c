@@ -83,7 +83,7 @@ static tb_stream *make_stream(sim_queue *queue, bool adopted)
     return &stream->interface;
 }
 
-/* Never closed: like CUDA's, it is there for as long as the process. */
+/* The device's default queue is never closed: like CUDA's, it is there for as long as the process. */
 static sim_queue *default_queue(int device)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -131,7 +131,7 @@ static void workspace_is_of_reals(void)
     }
 }
 
-/* So that products whose long operand L2 does not hold are not dealt so. */
+/* So products whose long operand L2 does not hold are not dealt evenly. */
 static void pieces_end_with_tiles_where_they_would_be_scattered(void)
 {
     const tb_product of_floats = product_of(TB_SGEMM, 88, 2416, 4272, 1 << 14),

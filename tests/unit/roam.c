@@ -81,7 +81,7 @@ static void check_halves(int count, size_t stride)
           "%d cores: %d and %d", count, CPU_COUNT(&halves[0]), CPU_COUNT(&halves[1]));
 }
 
-/* Until both halves have been seen, ten seconds at most. */
+/* Lets the thread roam until both halves have been seen, ten seconds at most. */
 static void check_roaming(void)
 {
     const cpu_set_t all = allowed_now();
