@@ -41,7 +41,7 @@ static void *call_many_times(void *self)
     return NULL;
 }
 
-/* From the first thread's start to the last one's end. */
+/* Seconds from the first thread's start to the last one's end. */
 static double time_threads(int count)
 {
     static caller callers[THREADS_MAXIMUM];

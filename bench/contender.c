@@ -20,7 +20,7 @@ static void *make_host(const tb_matrix *operand, bool pinned)
     return matrix;
 }
 
-/* As random as in host memory: what a kernel takes depends on it, by way of the power that it needs. */
+/* Its numbers are as random as in host memory: what a kernel takes depends on it, by way of the power that it needs. */
 static void *make_device(const tb_matrix *operand)
 {
     void *matrix, *host = make_host(operand, false);
@@ -91,7 +91,7 @@ static double resident(const char *field)
     return kib < 0 ? -1 : 1024 * kib;
 }
 
-/* Before the side was opened: the benchmark itself, and what it is linked to. */
+/* What was resident before the side was opened: the benchmark itself, and what it is linked to. */
 static double resident_at_first;
 
 /* What the side has added at most: beside that, and the operands where they are ordinary memory; bytes, or -1 where nobody

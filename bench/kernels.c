@@ -36,7 +36,7 @@ enum { RANDOM_SHAPES = 100 };
 /* Seconds spent on a contender for a product. */
 static const double BUDGET = 0.01;
 
-/* In the units of bench_difference. */
+/* The largest difference that is allowed, in the units of bench_difference. */
 static const double DIFFERENCE_ALLOWED = 8;
 
 static const bench_shape SIZE_ONCE = {2048, 2048, 2048};

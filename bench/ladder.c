@@ -18,7 +18,8 @@ enum { RUNGS_MAXIMUM = 32, SHAPES_MAXIMUM = 8, TRANSPOSITIONS = 2 };
 /* Seconds spent on a contender for a shape: the whole run stays below a minute and a half. */
 static const double BUDGET = 0.12;
 
-/* In the units of bench_difference, which counts on roundings that cancel as random ones do. */
+/* The largest difference that is allowed, in the units of bench_difference, which counts on roundings that
+ * cancel as random ones do. */
 static const double DIFFERENCE_ALLOWED = 8;
 
 static const char *const transposition_names[TRANSPOSITIONS] = {"NN", "TN"};
@@ -151,7 +152,7 @@ static void measure(const bench_gpu *gpu, ladder *ladder, int transposition, int
     bench_release(&product);
 }
 
-/* For a profiler: each rung once, with the largest k that it takes. */
+/* Launches each rung once, for a profiler, with the largest k that it takes. */
 static void launch_once(const bench_gpu *gpu, ladder *ladder, int transposition)
 {
     for (int i = 0; i < ladder->count - 1; i++) {

@@ -11,18 +11,18 @@
  * 4096, each size being a side by itself, and the one with the least median is what is told. Operands are the same at every call,
  * which our cache of operands knows (TILEBLAS_OPERAND_CACHE=0 loads them at every call, as cublasXt does).
  *
- * --pairs is host memory without cublasXt: the library and OpenBLAS call by call, without rests, and both write into the same C. The
- * ratio is then the median of the ratios of neighbouring calls. Where both compute on the host that tells 1% from nothing; with a C of
- * its own, in memory of its own, OpenBLAS takes up to 1.4 times as long as itself at 256.
+ * --pairs is host memory without cublasXt: the library and OpenBLAS call by call, without rests, and both write into the same C.
+ * The ratio is then the median of the ratios of neighbouring calls. Where both compute on the host that tells 1% from nothing;
+ * with a C of its own, in memory of its own, OpenBLAS takes up to 1.4 times as long as itself at 256.
  *
  * --itself puts cuBLAS, or in host memory OpenBLAS, in our place, too: ratios are then what the run's noise makes of 1.
  *
  * Matrices are square, and of each routine one of the cases that programs call most is taken: no transposition, the left side,
  * the lower triangle, alpha 1 and beta 0. --seconds are spent on each product and side, rests among them. --columns says how many
- * columns C has in GEMM, SYMM and HEMM, and how many right-hand sides there are in TRMM and TRSM; --k how many steps of k GEMM, GEMMT, SYRK,
- * SYR2K and Hermitian ones have. Of TRMM and TRSM --right says that the triangle stands on their right, and --apart that cuBLAS's
- * and cublasXt's TRMM, which can, write into another matrix than they read. Their triangle is nearly one matrix: what is computed
- * again and again stays finite.
+ * columns C has in GEMM, SYMM and HEMM, and how many right-hand sides there are in TRMM and TRSM; --k how many steps of k GEMM,
+ * GEMMT, SYRK, SYR2K and Hermitian ones have. Of TRMM and TRSM --right says that the triangle stands on their right, and --apart
+ * that cuBLAS's and cublasXt's TRMM, which can, write into another matrix than they read. Their triangle is nearly one matrix:
+ * what is computed again and again stays finite.
  *
  * --json leaves the times for bench/pictures.py level3.
  */
@@ -67,7 +67,7 @@ static bool is_even(int rounds, int sides)
     return rounds % sides == 0;
 }
 
-/* After its first call, before C is written again. */
+/* Called after each side's first call, before C is written again. */
 static double largest_difference(const level3_operands *operands, const level3_times *times)
 {
     double largest = 0;

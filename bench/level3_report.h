@@ -16,7 +16,8 @@ typedef struct level3_times {
 typedef struct level3_report {
     const level3_sides *sides;
     bench_json json;
-    /* Sums over the routine's products of the logarithms of the ratios to the reference, and to cublasXt; and how many there are. */
+    /* Sums over the routine's products of the logarithms of the ratios to the reference, and to cublasXt; and how
+     * many there are. */
     double log_sum, log_sum_xt;
     int count;
 } level3_report;

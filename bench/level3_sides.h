@@ -28,8 +28,8 @@ typedef struct level3_sides {
     level3_side list[LEVEL3_SIDES_MOST];
 } level3_sides;
 
-/* In device memory cuBLAS is the reference, in host memory OpenBLAS, and cublasXt is there, too, unless the options want pairs; with
- * `itself` the reference takes our place, too. Ends the program where one of them is not there. */
+/* In device memory cuBLAS is the reference, in host memory OpenBLAS, and cublasXt is there, too, unless the options want pairs;
+ * with `itself` the reference takes our place, too. Ends the program where one of them is not there. */
 level3_sides level3_open_sides(const level3_options *options);
 
 /* How many of them take part in products of that order, the first so many. Of cublasXt's tiles those that are as large as the

@@ -138,8 +138,8 @@ double bench_difference(const bench_gpu *gpu, const bench_contender *one, const 
     free(a);
     free(b);
     /* k terms of variance 1 add up to less than 3 sqrt(k), as a rule, with a rounding error of half an ulp each:
-     * sqrt(k) of those. Squares, which a rank-k update has on its diagonal, add up to k; other numbers than normal ones to what the
-     * largest result shows. */
+     * sqrt(k) of those. Squares, which a rank-k update has on its diagonal, add up to k; other numbers than
+     * normal ones to what the largest result shows. */
     const double k = (double)product->first.k;
     const double normal = tb_has_one_operand(&product->first) ? fmax(k, 3 * sqrt(k)) : 3 * sqrt(k);
     const double sum = bench_draws_normal() ? normal : result;

@@ -46,7 +46,7 @@ static inline void bench_fill(void *matrix, size_t elements, uint32_t seed)
     }
 }
 
-/* From the heap, filled, so that all its pages are there. Ends the program when memory runs out. */
+/* A matrix from the heap, filled, so that all its pages are there. Ends the program when memory runs out. */
 static inline void *bench_make_matrix(size_t elements, uint32_t seed)
 {
     void *matrix = malloc(bench_bytes(elements));

@@ -63,7 +63,7 @@ static void compare(const char *program, const char *library, const char *routin
 {
     double plain[ROUNDS], preloaded[ROUNDS], difference[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
-        /* In turn first: what comes second may find the processor warmer. */
+        /* Each is first in turn: what comes second may find the processor warmer. */
         const bool plain_first = round % 2 == 0;
         if (plain_first)
             plain[round] = run(program, NULL, routine, n);

@@ -1,5 +1,5 @@
-/* passes: what the launches of a dgemm_crt row take, one behind the other, for numbers that integers take and for such as are left to
- * a row of FP64 units; and how much longer than that row alone the latter take. Operands are in device memory.
+/* passes: what the launches of a dgemm_crt row take, one behind the other, for numbers that integers take and for such as are
+ * left to a row of FP64 units; and how much longer than that row alone the latter take. Operands are in device memory.
  *
  *   bench/passes [ROW [N ...]]            ROW is dgemm_crt_sm90 unless said otherwise
  *

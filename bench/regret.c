@@ -3,8 +3,8 @@
  *
  * Random products of the routine, SGEMM unless said otherwise, which may be any of level 3 that is no batch; each extent
  * log-uniform from 1 to 16384, all transposes and sides, operands in ordinary, pinned and device memory, or in the ones that
- * are named: the library left alone, beside the fastest of the routes and kernels that can be forced. Everything is timed in turns in one
- * process; medians. What the library learns on the way, it learns as in any program.
+ * are named: the library left alone, beside the fastest of the routes and kernels that can be forced. Everything is timed in
+ * turns in one process; medians. What the library learns on the way, it learns as in any program.
  */
 #include "bench/expect.h"
 #include "bench/regret_report.h"

@@ -28,7 +28,7 @@ typedef struct regret_times {
     int settling_rounds;
 } regret_times;
 
-/* Before everything else: the library's routine, and the first device. */
+/* Called before everything else: finds the library's routine, and opens the first device. */
 void regret_open_library(const bench_routine *routine);
 
 regret_times regret_time(regret_memory memory, const tb_product *p);

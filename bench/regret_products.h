@@ -7,7 +7,7 @@
 typedef enum regret_memory { REGRET_PAGEABLE, REGRET_PINNED, REGRET_DEVICE, REGRET_MEMORIES } regret_memory;
 extern const char *const regret_memory_names[REGRET_MEMORIES];
 
-/* By rand(). Its operands are nowhere yet. Of GEMMT one of the factors is transposed. */
+/* Draws by rand(). The operands are nowhere yet. One of GEMMT's factors is transposed. */
 tb_product regret_draw_product(const bench_routine *routine);
 
 /* Random numbers, in matrices that regret_release_operands frees. */

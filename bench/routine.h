@@ -28,8 +28,9 @@ bool bench_updates(const bench_routine *routine);
 bool bench_has_product(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                        int64_t n);
 
-/* With alpha 1, beta 0 and matrices without gaps. b is not looked at where B is A. C of updates is n x n. Where a matrix is
- * symmetric, Hermitian or triangular, that is a, of order m, or, with transpose_b, n and on the right; b of TRMM and TRSM is c. */
+/* The product has alpha 1, beta 0 and matrices without gaps. b is not looked at where B is A. C of updates is n x n. Where a
+ * matrix is symmetric, Hermitian or triangular, that is a, of order m, or, with transpose_b, n and on the right; b of TRMM and
+ * TRSM is c. */
 tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool transpose_b, int64_t m,
                             int64_t n, int64_t k, void *a, void *b, void *c);
 

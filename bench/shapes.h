@@ -17,7 +17,7 @@ typedef struct bench_group {
 /* Ends with a row without a name. */
 extern const bench_group bench_groups[];
 
-/* By rand(), each side between least and most. */
+/* Draws by rand(), each side between least and most. */
 bench_shape bench_draw_shape(double least, double most);
 
 #endif

@@ -215,7 +215,7 @@ static void run_link_out(void)
     bench_expect_cuda(cudaStreamSynchronize(way_out.stream));
 }
 
-/* As if nothing had to wait for anything. */
+/* Both ways are used as if nothing had to wait for anything. */
 static void run_link_both(void)
 {
     begin_way(&way_out, bench_bytes_out(&bench_served.host));

@@ -27,12 +27,13 @@ enum {
 /* Arguments that are letters, of any class. */
 enum { TB_LETTERS_MOST = 4 };
 
-/* A call of CBLAS: the layout, the values of the arguments that are letters in Fortran, in their order, and the rest as it came. Its
- * numbers are Fortran's (words/classes.def) and one more, for the layout, which is the first. What the layout exchanges is reported
- * as the caller's own. OpenBLAS's ConjNoTrans (114) is irregular: what it means is for the caller's own BLAS to say.
+/* A call of CBLAS: the layout, the values of the arguments that are letters in Fortran, in their order, and the rest
+ * as it came. Its numbers are Fortran's (words/classes.def) and one more, for the layout, which is the first. What
+ * the layout exchanges is reported as the caller's own. OpenBLAS's ConjNoTrans (114) is irregular: what it means is
+ * for the caller's own BLAS to say.
  *
- * The reference calls Uplo of a row-major update the third argument, and N of a row-major GEMMTR the fourth. Here they are the second
- * and the fifth, which they are. */
+ * The reference calls Uplo of a row-major update the third argument, and N of a row-major GEMMTR the fourth. Here
+ * they are the second and the fifth, which they are. */
 int tb_read_cblas(int layout, const int *values, const tb_arguments *given, tb_product *product);
 
 /* The same of Fortran, whose letters are in either case. */

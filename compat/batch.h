@@ -7,7 +7,8 @@
 #include "lib/call/small.h"
 #include "words/members.h"
 
-/* Addresses of a batch's matrices, as ?gemm_batch takes them: all of them, or some at a time where they are to be written down. */
+/* Addresses of a batch's matrices, as ?gemm_batch takes them: all of them, or some at a time where they are to be written
+ * down. */
 enum { TB_ADDRESSES = 128 };
 typedef struct tb_addresses {
     int64_t count;

@@ -3,9 +3,9 @@
  *
  * Objects come and go. What is known of call sites is forgotten when an object is unloaded, in whose place another may call. A
  * host that the linker would not have reached is given up when objects are loaded, a nearer one among them perhaps. Calls notice
- * that: those whose host may have gone, each time; others that are looked at closely, once in a few milliseconds. Small calls that
- * go on at a glance do not: where an object is loaded at the very place of one that has called, they go to that one's host until
- * another call notices.
+ * that: those whose host may have gone, each time; others that are looked at closely, once in a few milliseconds. Small calls
+ * that go on at a glance do not: where an object is loaded at the very place of one that has called, they go to that one's host
+ * until another call notices.
  */
 #ifndef TB_CALL_SITES_H
 #define TB_CALL_SITES_H

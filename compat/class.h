@@ -26,7 +26,8 @@ typedef REAL scalar;
 #else
 #define MULTIPLY_ADDS 1
 #endif
-/* alpha of the product that is added to C, and what C is multiplied by: nothing is added to a C that is multiplied in its place. */
+/* alpha of the product that is added to C, and what C is multiplied by: nothing is added to a C that is multiplied in its
+ * place. */
 #ifdef IN_PLACE
 #define FACTORS(number, beta_number) (tb_scalar){0, 0}, number(alpha)
 #else

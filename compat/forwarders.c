@@ -145,8 +145,8 @@ static tb_product make_probe(tb_routine routine, double volume, void *c)
                                          .ldc = is_square ? PROBE_STEP / (int64_t)tb_bytes_of(element) : 1});
 }
 
-/* The first element of C is 1, and others are 0; or it is all of a matrix that is factored. No argument is irregular, nothing trivial enough for a
- * forwarder to answer by itself, nothing read but zeros, if anything, and it is never called small. Integers
+/* The first element of C is 1, and others are 0; or it is all of a matrix that is factored. No argument is irregular, nothing
+ * trivial enough for a forwarder to answer by itself, nothing read but zeros, if anything, and it is never called small. Integers
  * may be of either width. */
 static bool computes_probe(tb_spelling spelling, const void *address, double volume)
 {
@@ -234,8 +234,8 @@ static bool computes_by_itself(tb_spelling spelling, const void *address)
            (is_known_blas(address) || computes_probe(spelling, address, LARGEST_PROBE));
 }
 
-/* Answers that were given, while the object is kept or none has been unloaded since. Threads that ask at the same time find the same; without
- * room it is asked again. A state is one of these and, times four, the linker's count of unloaded objects. */
+/* Answers that were given, while the object is kept or none has been unloaded since. Threads that ask at the same time find the
+ * same; without room it is asked again. A state is one of these and, times four, the linker's count of unloaded objects. */
 enum { FREE, CLAIMED, COMPUTES, USELESS };
 static struct {
     _Atomic(uint64_t) state;

@@ -53,7 +53,8 @@ void tb_call_once(tb_spelling spelling, const void *address);
 bool tb_object_computes(const void *of_object);
 
 /* A probe multiplies a matrix of one row by this number, which no program would think of, adding nothing. It is
- * one of FP32. Where there is no beta, it is the alpha of a product with a matrix whose diagonal is ones, and of LAPACK all of the matrix. */
+ * one of FP32. Where there is no beta, it is the alpha of a product with a matrix whose diagonal is ones, and of LAPACK all of
+ * the matrix. */
 #define TB_PROBE_BETA 0x1.6a7c3ep-9
 
 /* Whether a call is a probe of the spelling's calling convention, of whatever TileBLAS; the prober knows from then

@@ -125,8 +125,8 @@ static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_si
 
 /* ---- Remembering ------------------------------------------------------------------------------------ */
 
-/* All hosts, each once. An entry is claimed, filled, and then never changes. One table is enough, unless a program has BLAS by the
- * hundred: plugins that bring their own. */
+/* All hosts, each once. An entry is claimed, filled, and then never changes. One table is enough, unless a program has BLAS by
+ * the hundred: plugins that bring their own. */
 enum { FREE, CLAIMED, FILLED, HOSTS_A_TABLE = 1024 };
 typedef struct host_table {
     struct {
@@ -291,7 +291,8 @@ static const tb_host_blas *any_host(tb_spelling spelling)
 /* ---- Finding -------------------------------------------------------------------------------------------- */
 
 /* Whether a call came over one of this thread's that may have been interrupted in the allocator, which searching needs. What a
- * host, or one that is probed, calls inside comes back over a call of ours, too; that is searched for, as it may be a forwarder. */
+ * host, or one that is probed, calls inside comes back over a call of ours, too; that is searched for, as it may be a
+ * forwarder. */
 static bool is_of_handler(void)
 {
     return tb_is_in_call() && !called_host && !tb_is_probing();

@@ -1,8 +1,9 @@
-/* Where the caller's own BLAS is looked for: where its references led before, in the process as the linker would, then in any of its
- * objects, by the name that was called and by other names of the same function, and at last in libraries that the machine has.
+/* Where the caller's own BLAS is looked for: where its references led before, in the process as the linker would, then in any of
+ * its objects, by the name that was called and by other names of the same function, and at last in libraries that the machine
+ * has.
  *
- * An object is the program or a shared library in it. Nothing is kept loaded for having called. What is found is, unless it lies in
- * the caller's own object: a BLAS that answers calls must stay. Handles of libraries that were loaded here are never closed.
+ * An object is the program or a shared library in it. Nothing is kept loaded for having called. What is found is, unless it lies
+ * in the caller's own object: a BLAS that answers calls must stay. Handles of libraries that were loaded here are never closed.
  */
 #include "compat/host_search.h"
 

@@ -28,9 +28,9 @@ struct tb_host_blas {
 };
 
 /* The host for calls of the spelling from the call site. The library that the user has chosen comes first: then the caller's own
- * BLAS tells no more than how wide integers are; where there is none, and a plain name, the chosen library is believed. A call that
- * came from a host, or from nobody's (NULL), is not sent back to it. A routine that GEMM can stand in for is looked for in the library
- * that has the caller's GEMM alone, where that is given, and in what the caller would have reached. */
+ * BLAS tells no more than how wide integers are; where there is none, and a plain name, the chosen library is believed. A call
+ * that came from a host, or from nobody's (NULL), is not sent back to it. A routine that GEMM can stand in for is looked for in
+ * the library that has the caller's GEMM alone, where that is given, and in what the caller would have reached. */
 tb_host_blas tb_search_host(tb_spelling spelling, const void *call_site, const tb_host_blas *came_from,
                             const tb_host_blas *gemm, bool *chosen_lacks_it);
 

@@ -1,5 +1,5 @@
-/* A loaded object by its own dynamic section: the names that others need it by, what it needs, and its symbols. Read while the linker
- * keeps its list of objects (dl_iterate_phdr), or the object is held. For definitions.c.
+/* A loaded object by its own dynamic section: the names that others need it by, what it needs, and its
+ * symbols. Read while the linker keeps its list of objects (dl_iterate_phdr), or the object is held. For definitions.c.
  */
 #ifndef TB_SYMBOL_TABLE_H
 #define TB_SYMBOL_TABLE_H

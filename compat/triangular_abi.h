@@ -1,5 +1,5 @@
-/* TRMM and TRSM, as stamp.h wants them. Included once for each routine by a file that the build writes. Their B is what they write: here
- * it is called c, as it is in the product.
+/* TRMM and TRSM, as stamp.h wants them. Included once for each routine by a file that the build writes. Their
+ * B is what they write: here it is called c, as it is in the product.
  */
 #define C_PARAMETERS                                                                                         \
     int layout, int side, int triangle, int transpose, int diagonal, int64_t m, int64_t n, scalar alpha,     \

@@ -179,8 +179,8 @@ void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_p
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
         take_block(product, &plan->regions[i], &block);
         const tb_kernel_times times = tb_time_kernel(plan->regions[i].kernel, &block, chip);
-        /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays nothing, because
-         * such products have no choice. The host's copies are for all devices. */
+        /* Operands that lie on the device do not cross the link; they are few, and taking them as if they did delays nothing,
+         * because such products have no choice. The host's copies are for all devices. */
         tb_terms terms = {.in = tb_link_seconds(bytes_in(&block) - spared, chip->link_in, false),
                           .out = tb_link_seconds(bytes_of_c(&block), chip->link_out, false),
                           .copies = copying,
@@ -327,7 +327,8 @@ static bool reads_as_given(const tb_kernel *kernel, const tb_product *product)
     return kernel->reads == TB_READS_STRUCTURED && kernel->element == tb_element_of(product);
 }
 
-/* Seconds that a kernel takes as it was prepared for what it multiplies: the product, a term of it, or what that is lowered to. */
+/* Seconds that a kernel takes as it was prepared for what it multiplies: the product, a term of it, or what that is lowered
+ * to. */
 static double seconds_as_prepared(const tb_kernel *kernel, const tb_product *product,
                                   const tb_schedule *schedule, const tb_chip *chip)
 {
@@ -360,8 +361,8 @@ double tb_plan_seconds(const tb_plan *plan, const tb_product *product, const tb_
                        : seconds_as_prepared(plan->kernel, product, &plan->schedule, chip);
 }
 
-/* A streamed product is taken to have about so many swaths, of so many columns at least; and one alone where it has fewer columns than
- * COLUMNS_MANY. */
+/* A streamed product is taken to have about so many swaths, of so many columns at least; and one alone where it has fewer
+ * columns than COLUMNS_MANY. */
 #define SWATHS       8
 #define SWATH_LEAST  384
 #define COLUMNS_MANY 2048

@@ -1,6 +1,6 @@
-/* The terms of which forecasts of streamed products are sums: what each of those takes that work at the same time. The floor and the
- * forecast of a call (cost_model.c), of the parts of a product in C's place (cut_in_place.c), and of a cut's steps, one by one
- * (tiling_seconds.c).
+/* The terms of which forecasts of streamed products are sums: what each of those takes that work at the same time. The floor
+ * and the forecast of a call (cost_model.c), of the parts of a product in C's place (cut_in_place.c), and of a cut's steps,
+ * one by one (tiling_seconds.c).
  */
 #ifndef TB_COST_MODEL_H
 #define TB_COST_MODEL_H

@@ -28,8 +28,8 @@
 #define FAR_SLOTS     12
 #define FAR_SLOT_ROWS 256
 
-/* Whether a line of C, a column or a row of so many elements, takes at least half as long to multiply as the link takes for it and for
- * the line of B or A that comes with it. */
+/* Whether a line of C, a column or a row of so many elements, takes at least half as long to multiply as the link takes for
+ * it and for the line of B or A that comes with it. */
 static bool keeps_device_busy(const tb_product *product, int64_t extent)
 {
     const double rows = (double)extent, k = (double)product->k;

@@ -116,8 +116,8 @@ static void tell(tb_new_choices *chosen, uint64_t question, const tb_kernel *ker
         chosen->entries[chosen->count++] = (question & ~ROW_BITS) | row;
 }
 
-/* Programs call again and again with a few shapes: all rows are asked for their forecasts, which takes longer than launching one of
- * them, only at the first call of each. */
+/* Programs call again and again with a few shapes: all rows are asked for their forecasts, which takes longer
+ * than launching one of them, only at the first call of each. */
 static const tb_kernel *cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {

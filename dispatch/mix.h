@@ -53,9 +53,9 @@ static inline uint64_t tb_traits_of_operand(const tb_operand *operand)
            (uint64_t)operand->stored << 5;
 }
 
-/* The hash of all of a product that the choice of its kernel, and its schedule, depend on. What is known of the operands' numbers is not
- * in it: a kernel that they do not suit takes no longer than others would. Where C lies matters in its place alone, where it is an operand,
- * too. */
+/* The hash of all of a product that the choice of its kernel, and its schedule, depend on. What is known of the operands' numbers
+ * is not in it: a kernel that they do not suit takes no longer than others would. Where C lies matters in its place alone, where
+ * it is an operand, too. */
 static inline uint64_t tb_hash_product(uint64_t hash, const tb_product *product)
 {
     const bool in_place = product->in_place != TB_OUT_OF_PLACE;

@@ -101,9 +101,10 @@ static void note(walk *walk, const tb_product *part)
         walk->made[index] = schedule;
 }
 
-/* How a product is cut is to depend on its sizes alone, and not on how its operands are aligned, unless kernels compute parts of one
- * size in other ways according to where in C they lie: parts of a triangle may have fewer tiles, and so share out more of k. Those are
- * taken as they lie in the program's memory, since what has been cut so is to be cut so again: a change of this changes bits. */
+/* How a product is cut is to depend on its sizes alone, and not on how its operands are aligned, unless kernels compute parts of
+ * one size in other ways according to where in C they lie: parts of a triangle may have fewer tiles, and so share out more of k.
+ * Those are taken as they lie in the program's memory, since what has been cut so is to be cut so again: a change of this
+ * changes bits. */
 static bool depends_on_place(const walk *walk)
 {
     return walk->made || (walk->product->mask != TB_FULL && walk->tiling->whole) ||
@@ -126,8 +127,8 @@ static void take_step(walk *walk, const tb_step *step)
     }
 }
 
-/* Slabs in rings lie in the same way wherever they are from: the first two and the last have all sizes, and so have the first block and
- * the last. */
+/* Slabs in rings lie in the same way wherever they are from: the first two and the last have all sizes, and so have the first
+ * block and the last. */
 static bool is_like_others(const walk *walk, int64_t block, int64_t blocks, int64_t slab)
 {
     const bool *stays = walk->budget->stays;

@@ -1,5 +1,5 @@
-/* How the kernel computes the parts of a streamed product: schedules are made once, when the product is cut, and looked up by each
- * launch. The workspace is enough for every part.
+/* How the kernel computes the parts of a streamed product: schedules are made once, when the product is cut, and looked
+ * up by each launch. The workspace is enough for every part.
  */
 #ifndef TB_PART_SCHEDULES_H
 #define TB_PART_SCHEDULES_H

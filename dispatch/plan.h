@@ -17,7 +17,7 @@
 
 typedef enum tb_route {
     TB_ROUTE_HOST,     /* the caller's own BLAS */
-    TB_ROUTE_RESIDENT, /* operands where the device can reach them: one launch, no copies */
+    TB_ROUTE_RESIDENT, /* operands where the device can reach them: launches on the caller's stream */
     TB_ROUTE_STREAMED, /* operands in host memory: through device buffers and back */
     TB_ROUTE_COUNT,
 } tb_route;
@@ -76,9 +76,9 @@ typedef struct tb_repeated {
     double host_ratio_of_class;
 } tb_repeated;
 
-/* Kernels that have been chosen before: of each entry the upper 56 bits are the question's, which is the hash of all that a choice
- * depends on, the lower 8 the answer's row in the catalog, counted from 1. All 0: nothing is remembered. Two questions with the same 56
- * bits get the same answer. Other threads may be writing: whichever writes last is believed. */
+/* Kernels that have been chosen before: of each entry the upper 56 bits are the question's, which is the hash of all that a
+ * choice depends on, the lower 8 the answer's row in the catalog, counted from 1. All 0: nothing is remembered. Two questions
+ * with the same 56 bits get the same answer. Other threads may be writing: whichever writes last is believed. */
 #define TB_CHOICES 1024
 typedef struct tb_choices {
     _Atomic(uint64_t) entries[TB_CHOICES];
@@ -260,9 +260,9 @@ const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *produ
 /* The chip as kernels' forecasts see it. */
 tb_target tb_target_of(const tb_chip *chip);
 
-/* The device by which products are cut: as its description has it, with a link like most, the nearest power of two of a PCI Express
- * 5.0's with 16 lanes to what was measured. That differs a little from one process to the next, and products are to be cut alike in all
- * of them. measured may be NULL. */
+/* The device by which products are cut: as its description has it, with a link like most, the nearest power of two of a PCI
+ * Express 5.0's with 16 lanes to what was measured. That differs a little from one process to the next, and products are to be
+ * cut alike in all of them. measured may be NULL. */
 tb_chip tb_nominal_chip(const tb_chip *presumed, const tb_chip *measured);
 
 /* Likewise, bytes a second that so many threads copy for each of so many devices, both ways together. */

@@ -239,8 +239,9 @@ static bool may_be_tried(double seconds, double others, double times, double tim
     return seconds < fmax(times, times_by_now) * others;
 }
 
-/* What the host is forecast to take or, where the product's own calls took longer, these: a forecast cannot know what a host's BLAS makes
- * of a shape. With OpenBLAS ZHERK of 120 x 12580 took 30 times as long as was forecast, and eleven times as long as streamed. */
+/* What the host is forecast to take or, where the product's own calls took longer, these: a forecast cannot know what a host's
+ * BLAS makes of a shape. With OpenBLAS ZHERK of 120 x 12580 took 30 times as long as was forecast, and eleven times as long as
+ * streamed. */
 static double host_by_its_calls(const tb_facts *facts, double host)
 {
     const double forecast_by = facts->machine.host_ratio > 0 ? facts->machine.host_ratio : 1;
@@ -256,10 +257,10 @@ static bool should_compare_streamed(double device, double host, const tb_facts *
            may_be_tried(device, host_by_its_calls(facts, host), times, repeated->streamed_times_most);
 }
 
-/* A new product's first two calls may both have waited for other things than the product, such as threads that a program's start holds
- * up: in two of ten processes 160 x 160 x 160 took the device's 0.08 ms for thousands of calls, instead of the host's 0.05. So a host
- * that was slow is asked once more, soon, if by what others of its class took it would be the faster, and if no such call would be
- * noticed. */
+/* A new product's first two calls may both have waited for other things than the product, such as threads that a program's start
+ * holds up: in two of ten processes 160 x 160 x 160 took the device's 0.08 ms for thousands of calls, instead of the host's
+ * 0.05. So a host that was slow is asked once more, soon, if by what others of its class took it would be the faster, and if no
+ * such call would be noticed. */
 static bool is_doubtful(double host, double device, const tb_repeated *repeated)
 {
     return repeated->host_known && host < TRIAL_SECONDS &&
@@ -342,8 +343,8 @@ static TB_OWN_FRAME tb_plan choose_faster(const tb_product *product, const tb_fa
     tb_readiness readiness = facts->machine.readiness;
     double host = tb_host_seconds(product, &facts->machine);
     const double device = tb_streamed_seconds_least(product, facts);
-    /* Before a device is up nothing can be compared. So of products whose calls teach nothing about others, such as triangles, these calls
-     * alone tell that a device would pay. */
+    /* Before a device is up nothing can be compared. So of products whose calls teach nothing about others, such as triangles,
+     * these calls alone tell that a device would pay. */
     if (readiness != TB_READY)
         host = host_by_its_calls(facts, host);
     const bool worth_it = is_worth_it(device, host, &facts->repeated);

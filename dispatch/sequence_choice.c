@@ -1,5 +1,5 @@
-/* Sequences (sequences/sequence.h): how finely one is cut, which row of the catalog computes products of each size, and what all steps
- * are forecast to take together. */
+/* Sequences (sequences/sequence.h): how finely one is cut, which row of the catalog computes products of each size, and
+ * what all steps are forecast to take together. */
 #include "dispatch/schedule.h"
 
 #include "kernels/catalog.h"

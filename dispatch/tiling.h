@@ -1,8 +1,8 @@
 /* How a product whose operands stream through a device is cut.
  *
- * A product is a sequence of steps: something is brought, and then multiplied. What cuts it are a first block of columns, and those
- * after it; slabs, which are runs of k; pieces of A; bands of rows; and swaths, runs of columns of which each travels back while the next
- * are computed (docs/streaming.md).
+ * A product is a sequence of steps: something is brought, and then multiplied. What cuts it are a first block of columns, and
+ * those after it; slabs, which are runs of k; pieces of A; bands of rows; and swaths, runs of columns of which each travels
+ * back while the next are computed (docs/streaming.md).
  */
 #ifndef TB_TILING_H
 #define TB_TILING_H
@@ -33,8 +33,8 @@ typedef struct tb_tiling {
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
     int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
-    /* With whole: a triangle that grows by next_n rows of A and columns of B, each of which complete rows of a lower one, or columns of an
-     * upper one; then nothing else cuts it but swaths. */
+    /* With whole: a triangle that grows by next_n rows of A and columns of B, each of which complete rows of a lower one, or
+     * columns of an upper one; then nothing else cuts it but swaths. */
     bool grows;
     bool b_by_slabs; /* with whole: the first block's part of B comes with A's slabs, not before them */
     bool apart; /* with whole: bands of C, and of A where it is not transposed, have places of their own */
@@ -59,8 +59,8 @@ extern const tb_role tb_bringing_order[TB_ROLES];
 bool tb_step_brings(const tb_step *step, const tb_product *product, tb_role role, tb_range *rows,
                     tb_range *columns, tb_range *k);
 
-/* So many columns of what a step multiplies, wherever that lies; of a triangle that grows, without what lies beyond the mask and has not
- * come yet. */
+/* So many columns of what a step multiplies, wherever that lies; of a triangle that grows, without what lies beyond the mask
+ * and has not come yet. */
 static inline tb_product tb_swath_of(const tb_product *part, const tb_tiling *tiling, int64_t column,
                                      int64_t swath_n)
 {
@@ -83,11 +83,12 @@ bool tb_is_in_bands(const tb_product *product, const tb_tiling *tiling, tb_role 
 /* Bytes of an operand's place on the device, or of its places in a ring. */
 double tb_bytes_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
 
-/* Where all of an operand has its place on the device, or, of C, at least two blocks: the distance between columns, in elements. */
+/* Where all of an operand has its place on the device, or, of C, at least two blocks: the distance between columns, in
+ * elements. */
 int64_t tb_ld_there(const tb_product *product, const tb_tiling *tiling, tb_role role);
 
-/* Lets a rectangle of the operand describe where it lies on the device, in a place that begins there: one of its own for a slab, or else
- * the operand's, where row and column, counted from the place's first, are the rectangle's. */
+/* Lets a rectangle of the operand describe where it lies on the device, in a place that begins there: one of its own for a
+ * slab, or else the operand's, where row and column, counted from the place's first, are the rectangle's. */
 void tb_place_there(const tb_product *product, const tb_tiling *tiling, tb_role role, void *there,
                     int64_t row, int64_t column, tb_matrix *rectangle);
 

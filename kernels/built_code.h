@@ -1,5 +1,6 @@
-/* What the build has device code for besides code for every chip: a chip may run PTX of an older one, in which kernels for later chips
- * are empty, and none waits for the launch before it. All of it where the build does not say. For files that have entries.
+/* What the build has device code for besides code for every chip: a chip may run PTX of an older one, in which kernels for
+ * later chips are empty, and none waits for the launch before it. All of it where the build does not say. For files that
+ * have entries.
  */
 #ifndef TB_BUILT_CODE_H
 #define TB_BUILT_CODE_H

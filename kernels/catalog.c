@@ -1,5 +1,5 @@
-/* The catalog: for each file of device code its module and its entries, then the rows. What a family's entries and rows are stamped
- * from is a header beside the family: <family>_rows.h, shapes.h, ladder.h.
+/* The catalog: for each file of device code its module and its entries, then the rows. What a family's
+ * entries and rows are stamped from is a header beside the family: <family>_rows.h, shapes.h, ladder.h.
  */
 #include "kernels/catalog.h"
 
@@ -41,7 +41,7 @@ TB_KERNEL_FILE(dgemm_naive, 0)
 #include "kernels/simt/shapes.def"
 #undef TB_SIMT_SHAPE
 
-/* For C with a short side: entries as TB_SKINNY_ENTRY orders them. */
+/* These serve C with a short side: entries as TB_SKINNY_ENTRY orders them. */
 static tb_module module_sgemm_skinny = {.name = "sgemm_skinny"};
 static tb_module module_dgemm_skinny = {.name = "dgemm_skinny"};
 static tb_entry entries_sgemm_skinny[] = {TB_SKINNY_ENTRIES_OF_FLOATS("_outer"),
@@ -70,7 +70,7 @@ TB_MEND_ENTRY(d)
 TB_MEND_ENTRY(c)
 TB_MEND_ENTRY(z)
 
-/* For products that are not plain. */
+/* These serve products that are not plain. */
 static tb_module module_structured = {.name = "structured"};
 TB_STRUCTURED_ENTRY(sgemm_structured)
 TB_STRUCTURED_ENTRY(dgemm_structured)

@@ -18,8 +18,8 @@ typedef struct tb_dgemm {
         mask_step; /* rows that the mask takes for one: 2 where they are parts of complex numbers, else 1 */
     int64_t
         diagonal; /* row i, of those, of column j belongs to a lower mask where i - j >= diagonal, to an upper one where <= */
-    /* For complex numbers that are read where they lie, of which m and k count both parts: the sign bit where the imaginary parts of B,
-     * or of sums, are negated, else 0. conj(A) B is the conjugate of A conj(B). */
+    /* For complex numbers that are read where they lie, of which m and k count both parts: the sign bit where the
+     * imaginary parts of B, or of sums, are negated, else 0. conj(A) B is the conjugate of A conj(B). */
     uint32_t conjugate_b, conjugate_sums;
     const int32_t *
         unless; /* in device memory: where it is not 0, another kernel has computed C; NULL: it is for this one to do */

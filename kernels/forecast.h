@@ -18,8 +18,8 @@
 #define TB_CLUSTER_BLOCK_CLOCKS  450.0
 #define TB_CLUSTER_BYTES_A_CLOCK 25.0
 
-/* The SIMT family and dgemm_mma deal a tile's steps of k to several blocks, in pieces. A piece of fewer steps than this costs more
- * to start and to add up than it gains. */
+/* The SIMT family and dgemm_mma deal a tile's steps of k to several blocks, in pieces. A piece of fewer steps than this costs
+ * more to start and to add up than it gains. */
 #define TB_PIECE_MINIMUM_K 128
 /* Into how many pieces a tile is cut at most, unless it takes more to fill the device. */
 #define TB_PARTS_MOST 8
@@ -30,8 +30,8 @@ static inline int64_t tb_pieces_most(int64_t steps, const tb_kernel *kernel)
     return steps / tb_ceil_div(TB_PIECE_MINIMUM_K, kernel->tile_k);
 }
 
-/* In a batch, whose tiles keep coming, this share of what lies beyond C's edges in a tile is not multiplied, as blocks whose warps
- * have less to do go on sooner. Measured on squares from 32 to 512. */
+/* In a batch, whose tiles keep coming, this share of what lies beyond C's edges in a tile is not multiplied, as blocks whose
+ * warps have less to do go on sooner. Measured on squares from 32 to 512. */
 #define TB_BATCH_EDGES 0.8
 
 /* A multiprocessor's share of 4.3 TB/s, at 1.65 GHz. */
@@ -60,8 +60,8 @@ static inline double tb_tile_bytes(const tb_kernel *kernel)
     return (double)tb_bytes_of(tb_real_of(kernel->element)) * kernel->tile_m * kernel->tile_n;
 }
 
-/* The share of multiplications that is done of a batch's tiles, where a warp has so many rows and columns of C. It is 1 for a product
- * by itself, which takes as long as its longest tile. */
+/* The share of multiplications that is done of a batch's tiles, where a warp has so many rows and columns of C. It is 1 for a
+ * product by itself, which takes as long as its longest tile. */
 static inline double tb_share_of_batch(const tb_kernel *kernel, const tb_product *product, int rows,
                                        int columns)
 {

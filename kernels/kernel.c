@@ -27,8 +27,8 @@ bool tb_kernel_is_free_on(const tb_kernel *kernel, int architecture)
     return !kernel->forced_only && (kernel->chosen_end == 0 || architecture < kernel->chosen_end);
 }
 
-/* With more steps sums would have to be cut into chains. A smaller C stays in the cache from one term to the next (H200: joined, a
- * ZHER2K of 1024 x 1024 takes a tenth longer). */
+/* With more steps sums would have to be cut into chains. A smaller C stays in the cache from one term to the next (H200:
+ * joined, a ZHER2K of 1024 x 1024 takes a tenth longer). */
 enum { JOINED_STEPS_MOST = 512, JOINED_BYTES_LEAST = 24 << 20 };
 
 bool tb_kernel_joins(const tb_kernel *kernel, const tb_product *product)

@@ -44,8 +44,8 @@ typedef struct tb_target {
     int architecture; /* 90 for compute capability 9.0 */
     int multiprocessors;
     const tb_clusters *clusters; /* NULL: not known */
-    /* What a data sheet's memory rate is for each multiprocessor and clock, of 128 multiply-adds; 0 is an H200's. Not measured, so
-     * that a product is cut alike in every process. */
+    /* What a data sheet's memory rate is for each multiprocessor and clock, of 128 multiply-adds; 0 is an H200's. Not
+     * measured, so that a product is cut alike in every process. */
     double memory_bytes_a_clock;
 } tb_target;
 
@@ -54,7 +54,8 @@ struct tb_launcher {
     tb_target target;
     /* A, its rows and k are those of the launch before with this workspace: what that made of A is still there. */
     bool same_a;
-    /* In device memory: where it is not 0 when the kernels run, they do nothing. NULL: they are to run. Of dgemm_mma and dgemm_naive. */
+    /* Lies in device memory: where it is not 0 when the kernels run, they do nothing. NULL: they are to run. dgemm_mma and
+     * dgemm_naive look at it. */
     const int32_t *unless;
     /* Sees to it that the entry's code is on the device, so that a launch later on does not fail for lack of memory. */
     tb_status (*load)(const tb_launcher *launcher, tb_entry *entry);
@@ -155,7 +156,7 @@ struct tb_kernel {
     /* Decides how the product is dealt to blocks; NULL: whole tiles, at the row's efficiency. */
     void (*prepare)(const tb_kernel *kernel, const tb_product *product, tb_target target,
                     tb_schedule *schedule);
-    /* As has been prepared for this very product on this target. */
+    /* Launches what has been prepared for this very product on this target. */
     tb_status (*launch)(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                         const tb_schedule *schedule, void *workspace);
 };
@@ -167,7 +168,8 @@ struct tb_kernel {
     tb_status tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                       \
                                  const tb_product *product, const tb_schedule *schedule, void *workspace)
 
-/* Whether the kernel's alignment demand holds for an operand: its address, its leading dimension and, of a batch, the distances. */
+/* Whether the kernel's alignment demand holds for an operand: its address, its leading dimension and, of a batch, the
+ * distances. */
 bool tb_kernel_takes(const tb_kernel *kernel, const tb_product *product, tb_role role);
 
 /* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */

@@ -27,16 +27,16 @@ tb_status tb_launch_tiles(const tb_launcher *launcher, const tb_kernel *kernel, 
  * is neither transposed nor embedded. Both are aligned to reals of their precision. */
 tb_status tb_launch_expand(const tb_launcher *launcher, const tb_expansion *expansion);
 
-/* The same; and for each tile of the target, TB_EXPAND_TILE numbers wide and high, numbered by columns, a word of bits tells which of
- * its columns, or rows, have numbers that are not finite. */
+/* The same; and for each tile of the target, TB_EXPAND_TILE numbers wide and high, numbered by columns, a word of bits tells
+ * which of its columns, or rows, have numbers that are not finite. */
 tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansion *expansion, bool notes_rows,
                                   uint32_t *notes);
 
 /* Adds a matrix and its transpose to C: kernels/fold. */
 tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding);
 
-/* Triangular products and solves in C's place, in one launch, without workspace: kernels/triangular. C has elements, and alpha is not
- * 0. */
+/* Triangular products and solves in C's place, in one launch, without workspace: kernels/triangular. C has elements, and alpha is
+ * not 0. */
 TB_DECLARE_CALLBACKS(triangle);
 
 /* FP64 from INT8: kernels/crt. */
@@ -61,15 +61,16 @@ int64_t tb_clusters_at_a_time(int cluster, int blocks, tb_target target);
  * running. */
 int64_t tb_busiest_share(int64_t blocks, int cluster, int most, tb_target target);
 
-/* What pieces that do not end with tiles read from memory for their `dealt` tiles, of a group's columns: so many times what A and B
- * have together. Blocks at work are then at different k, so that tiles with a panel in common read it once each, unless L2 holds what
- * all of these tiles read of its operand. 0 of a batch. */
+/* What pieces that do not end with tiles read from memory for their `dealt` tiles, of a group's columns: so many times what A and
+ * B have together. Blocks at work are then at different k, so that tiles with a panel in common read it once each, unless L2
+ * holds what all of these tiles read of its operand. 0 of a batch. */
 double tb_scattered_readings(const tb_kernel *kernel, const tb_product *product, int64_t dealt, int group);
 
 /* Whether both operands can be copied 16 bytes at a time, in every product of a batch. */
 bool tb_moves_vectors(const tb_product *product);
 
-/* Lanes that add up a share of a tile's parts each: fewer, and so more groups of them and more blocks, the more parts there are. */
+/* Lanes that add up a share of a tile's parts each: fewer, and so more groups of them and more blocks, the more parts there
+ * are. */
 int32_t tb_reduce_lanes(int64_t parts);
 
 /* The share that a multiprocessor does of the 128 multiply-adds a clock that forecasts count with. */
@@ -78,8 +79,8 @@ double tb_share_of_lanes(int architecture);
 /* How many multiply-adds of an element a multiprocessor does, as a share of its FP32 multiply-adds a clock. */
 double tb_share_of_element(tb_element element, int architecture);
 
-/* The same with a row that has an efficiency and no forecast of its own. What keeps it from the peak of 9.0, where efficiencies are
- * measured, are not the units of its element: chips with fewer of these are no slower until that is their peak. */
+/* The same with a row that has an efficiency and no forecast of its own. What keeps it from the peak of 9.0, where efficiencies
+ * are measured, are not the units of its element: chips with fewer of these are no slower until that is their peak. */
 double tb_share_of_row(const tb_kernel *kernel, int architecture);
 
 /* The clocks of such a row. It leaves out what is masked, and no zeros. */

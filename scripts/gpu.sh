@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# On a machine with an NVIDIA GPU: builds for that GPU, runs the tests that need it, and the parts asked for.
+# Runs on a machine with an NVIDIA GPU: builds for that GPU, runs the tests that need it, and the parts asked for.
 # Installs nothing. Results go to the folder $OUT (default build/gpu-results), what a part prints to PART.txt, of
 # which the last LINES_SHOWN (default 40) lines are shown.
 #

@@ -128,7 +128,7 @@ install_wanted() {
     done
 }
 
-# For test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
+# Installs for test.sh and suites.sh: a second NumPy, on the system's BLAS; Netlib's libraries, and OpenBLAS, with
 # integers of 64 bits too; Netlib's testers; the headers of Eigen and Armadillo, and a compiler for them; R
 # and CHOLMOD; PySCF; pytest, for NumPy's and SciPy's own tests; what makes wheels, looks at them, and runs notebooks; MPI with
 # ScaLAPACK and its testers, and Dask; a browser, for reports. The tests go on without them, and say what was skipped.
@@ -178,7 +178,7 @@ want_modules() {
     installing+=($!)
 }
 
-# Before the tests: what want_suites has begun to install is there.
+# Waits, before the tests, until what want_suites has begun to install is there.
 await_suites() {
     ((${#installing[@]} == 0)) || wait "${installing[@]}"
     installing=()

@@ -32,8 +32,8 @@ int tb_find_size(const tb_sequence_deal *deal, int64_t size)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
 
-/* The schedules of products of a size, which serve again for those that are alike. Sizes that come first in the deal are those of most
- * products; others share a place. */
+/* The schedules of products of a size, which serve again for those that are alike. Sizes that come first in the deal are those
+ * of most products; others share a place. */
 enum { KEPT = 16 };
 
 typedef struct sequence {

@@ -1,9 +1,10 @@
-/* Algorithms: tasks that no kernel does as a whole, written down as steps that kernels do. A row of the catalog that is a sequence
- * says which one (tb_kernel.sequence).
+/* Algorithms: tasks that no kernel does as a whole, written down as steps that kernels do. A row of the catalog that is a
+ * sequence says which one (tb_kernel.sequence).
  *
  * A sequence is a walk: it hands its steps to a visitor, one after the other, and each may read all that those before it have
- * written. It knows no device, clock or kernel. One visitor forecasts what the steps take and chooses a row of the catalog for each
- * size of product (dispatch/sequence_choice.c); another launches them (launch_row.c). A walk may hand on the steps of another one.
+ * written. It knows no device, clock or kernel. One visitor forecasts what the steps take and chooses a row of the catalog
+ * for each size of product (dispatch/sequence_choice.c); another launches them (launch_row.c). A walk may hand on the steps
+ * of another one.
  */
 #ifndef TB_SEQUENCE_H
 #define TB_SEQUENCE_H
@@ -42,8 +43,8 @@ struct tb_visitor {
     tb_status (*visit)(tb_visitor *visitor, const tb_sequence_step *step);
 };
 
-/* The walk of an algorithm. block: how finely it cuts the task, one of its blocks. workspace: where its steps write what is neither
- * the task's nor a row's. */
+/* The walk of an algorithm. block: how finely it cuts the task, one of its blocks. workspace: where its steps write what is
+ * neither the task's nor a row's. */
 tb_status tb_walk(tb_sequence sequence, const tb_product *task, int64_t block, void *workspace,
                   tb_visitor *visitor);
 
@@ -68,8 +69,8 @@ typedef struct tb_sequence_deal {
 /* The size's place in the list, or the count where it is not there. */
 int tb_find_size(const tb_sequence_deal *deal, int64_t size);
 
-/* What rows compute of a step's product: itself, or the one that it is lowered to. What is written out for that lies in the workspace,
- * from *used on. */
+/* What rows compute of a step's product: itself, or the one that it is lowered to. What is written out for that lies in the
+ * workspace, from *used on. */
 const tb_product *tb_lower_step(const tb_product *product, void *workspace, size_t *used,
                                 tb_product *lowered);
 

@@ -1,5 +1,5 @@
-/* Triangular solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but small triangles is
- * products of general matrices.
+/* Triangular solves by halves: what is left of a triangle without its two halves is a rectangle, so that all but small triangles
+ * is products of general matrices.
  *
  *     | L1    | | X1 |   | C1 |
  *     | L21 L2| | X2 | = | C2 |      X1 from L1;  C2 -= L21 X1;  X2 from L2
@@ -109,7 +109,8 @@ tb_status tb_walk_solve(const tb_product *task, int64_t small, tb_visitor *visit
     return solve(task, (tb_range){0, task->k}, small, scales ? (tb_scalar){1, 0} : task->alpha, visitor);
 }
 
-/* Orders up to which triangles are not halved: larger ones are fewer launches, of more work without tensor cores, or fast rows. */
+/* Orders up to which triangles are not halved: larger ones are fewer launches, of more work without tensor cores, or fast
+ * rows. */
 int tb_solve_blocks(const tb_product *task, int64_t blocks[TB_BLOCKS_MOST])
 {
     const int64_t least = TB_TRIANGULAR_PANELS_SOLVED * panel_rows(task);

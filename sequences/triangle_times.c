@@ -113,7 +113,8 @@ static tb_status visit_piece(const layout *layout, int64_t pieces, int64_t piece
     return visitor->visit(visitor, &step);
 }
 
-/* From the one with the most of k on, for which the row of all is chosen. As pieces are rounded up, there may be fewer of them. */
+/* From the one with the most of k on, for which the row of all is chosen. As pieces are rounded up, there may be fewer of
+ * them. */
 static tb_status visit_pieces(const layout *layout, int64_t pieces, tb_visitor *visitor)
 {
     const tb_product *apart = &layout->apart;

@@ -1,5 +1,5 @@
-/* The sequences, as tb_walk, tb_blocks_of and tb_workspace_of have them (sequence.h). Those without a function here have one block, or
- * need no workspace. */
+/* The sequences, as tb_walk, tb_blocks_of and tb_workspace_of have them (sequence.h). Those without a
+ * function here have one block, or need no workspace. */
 #ifndef TB_WALKS_H
 #define TB_WALKS_H
 

@@ -27,7 +27,7 @@ typedef struct written {
     double *a, *b;
 } written;
 
-/* So many, not filled; ends the program when there is no room. */
+/* Makes so many numbers, not filled; ends the program when there is no room. */
 double *make_numbers(int64_t count);
 
 static inline bool is_stored(tb_triangle stored, int64_t i, int64_t j)

@@ -86,7 +86,7 @@ static inline void *draw_c(tb_element element, int64_t m, int64_t n, int64_t ld,
     return c;
 }
 
-/* Of op(A). */
+/* An element of op(A). */
 static inline number triangle_at(const tb_operand *a, int64_t i, int64_t j)
 {
     const int64_t row = a->transposed ? j : i, column = a->transposed ? i : j;
@@ -156,7 +156,7 @@ static inline bool has_right_classes(const tb_product *p, const void *before, co
     return true;
 }
 
-/* By how much alpha B, or X, is missed, in units of u |op(A)| |X|. */
+/* How much alpha B, or X, is missed by, in units of u |op(A)| |X|. */
 typedef struct missed {
     double largest, rms;
 } missed;

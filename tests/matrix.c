@@ -101,7 +101,7 @@ void matrix_hide(const matrix *matrix, int64_t line, int64_t position)
     set_canary(matrix->element, (char *)matrix_start_in(matrix, matrix->block) + at);
 }
 
-/* In [-1, 1), with as many bits as the element has. */
+/* A number in [-1, 1), with as many bits as the element has. */
 static double uniform(tb_element element, check_random *random)
 {
     return tb_real_of(element) == TB_FP64 ? (double)((int64_t)check_next(random) >> 11) * 0x1p-52

@@ -23,7 +23,7 @@ typedef struct matrix {
 /* All canaries. offset, in elements, is how far element 0 is from an address that is a multiple of 64 bytes. */
 matrix matrix_make_of(tb_element element, int64_t length, int64_t lines, int64_t ld, int64_t offset);
 
-/* Of floats, as most tests' are. */
+/* Makes a matrix of floats, as most tests' are. */
 static inline matrix matrix_make(int64_t length, int64_t lines, int64_t ld, int64_t offset)
 {
     return matrix_make_of(TB_FP32, length, lines, ld, offset);
@@ -31,7 +31,7 @@ static inline matrix matrix_make(int64_t length, int64_t lines, int64_t ld, int6
 matrix matrix_clone(const matrix *original);
 void matrix_free(matrix *matrix);
 
-/* Of a matrix of floats. */
+/* The elements of a matrix of floats. */
 static inline float *matrix_elements(const matrix *matrix)
 {
     return (float *)matrix->block + matrix->first;
@@ -40,7 +40,7 @@ static inline float *matrix_elements(const matrix *matrix)
 /* Element 0 in another block that is laid out as the matrix's. */
 void *matrix_start_in(const matrix *matrix, void *block);
 
-/* Of a complex one, the real part; matrix_set_imaginary the other. */
+/* Sets an element, or the real part of a complex one; matrix_set_imaginary sets the other. */
 void matrix_set(const matrix *matrix, int64_t line, int64_t position, double value);
 void matrix_set_imaginary(const matrix *matrix, int64_t line, int64_t position, double value);
 

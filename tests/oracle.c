@@ -113,7 +113,7 @@ static scaled scale(double re, double im, const long double *number, const long 
     return product;
 }
 
-/* Of numbers' parts; the imaginary one of reals is zero. */
+/* Looks at both parts of a number; the imaginary one of reals is zero. */
 static bool is_finite(const double *number)
 {
     return isfinite(number[0]) && isfinite(number[1]);
@@ -151,8 +151,8 @@ static bool parts_hold(const check *check, int64_t i, int64_t j, const long doub
     return true;
 }
 
-/* Whether a real sum certainly holds, as doubles tell it: where k is not short, what they round off is not half of what the sum may be
- * off by. Others are looked at in long doubles, which take longer. */
+/* Whether a real sum certainly holds, as doubles tell it: where k is not short, what they round off is not half of what the
+ * sum may be off by. Others are looked at in long doubles, which take longer. */
 static bool surely_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
 {
     enum { ROUNDINGS_LEAST = 16 };
@@ -166,7 +166,7 @@ static bool surely_holds(const check *check, const sums *sums, int64_t at, int64
     return fabs(number_at(&check->after, i, j) - expected) <= bound / 2 && isfinite(magnitude);
 }
 
-/* Of a product: whether C is alpha times what sums tell, and beta times what it was. */
+/* Judges a product: whether C is alpha times what sums tell, and beta times what it was. */
 static bool sum_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
 {
     const product *p = check->product;
@@ -205,7 +205,7 @@ static bool sum_holds(const check *check, const sums *sums, int64_t at, int64_t 
 
 /* ---- In C's place ----------------------------------------------------------------------------------------- */
 
-/* Of a solve: whether op(A) X, which sums tell, is alpha B. */
+/* Judges a solve: whether op(A) X, which sums tell, is alpha B. */
 static bool solution_holds(const check *check, const sums *sums, int64_t at, int64_t i, int64_t j)
 {
     const product *p = check->product;

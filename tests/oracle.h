@@ -31,8 +31,8 @@ typedef struct product {
  * parts on the diagonal of a Hermitian C. */
 void product_hide_the_rest(const product *product);
 
-/* Of a solve: C holds a solution, of alpha 1, and becomes what has that solution. Where all numbers are integers, no order of
- * substitution then has a rounding error. */
+/* The product is a solve: C holds a solution, of alpha 1, and becomes what has that solution. Where all numbers are integers, no
+ * order of substitution then has a rounding error. */
 void product_make_solved(const product *product);
 
 /* Whether c holds the product: elements within (k + 3 + more_roundings) u d of the product in double, or for doubles in

@@ -36,7 +36,7 @@ WIDE_VECTORS static sums sum_rows_of_floats(const double *rows, const view *b, i
     return sums;
 }
 
-/* Of doubles: what each product and each addition rounds off is known without an error, and is summed up beside. That is
+/* What each product and each addition of doubles rounds off is known without an error, and is summed up beside. That is
  * nearer to the truth than sums of long doubles, which no vectors are made of. */
 WIDE_VECTORS static sums sum_rows_of_doubles(const double *rows, const view *b, int64_t j, int64_t k)
 {

@@ -234,7 +234,7 @@ static void gather_facts(question *question)
 static int explain(question *question)
 {
     gather_facts(question);
-    /* As the library does: without a product A and B are not looked at. */
+    /* A and B are not looked at without a product, as in the library. */
     if (tb_is_zero(question->product.alpha))
         question->product = tb_without_product(&question->product);
     return explain_answer(question);

@@ -33,7 +33,7 @@ typedef struct host_blas {
     int integer_bits;
 } host_blas;
 
-/* For a program that brings none of its own; what the library would take. */
+/* Finds what the library would take for a program that brings none of its own. */
 static host_blas find_host_blas(void)
 {
     host_blas found = {.integer_bits = 32};

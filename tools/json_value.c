@@ -56,7 +56,7 @@ static char *read_escaped(char *from, uint32_t *code)
     return is_pair ? from + 6 : from;
 }
 
-/* In place: what is escaped is never shorter than what it stands for. */
+/* Reads in place: what is escaped is never shorter than what it stands for. */
 static const char *read_text(char **at)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";

@@ -37,7 +37,8 @@ tb_product problem_product(const problem *problem);
 /* Puts the least there can be for those; false where a given one is less. */
 bool problem_settle_leading_dimensions(tb_product *product);
 
-/* Whether there can be such matrices: each lies in the addresses that a process has. Forecasts count on it, as every call does. */
+/* Whether there can be such matrices: each lies in the addresses that a process has. Forecasts count on it, as every call
+ * does. */
 bool problem_has_room(const tb_product *product);
 
 /* Makes a batch of a product: as many of it as were asked for, one behind the other. False where

@@ -135,7 +135,7 @@ static bool read_events(report *report)
     return true;
 }
 
-/* By process, each one's events in the order they were written. */
+/* Orders events by process, each one's as they were written. */
 static int compare_events(const void *left, const void *right)
 {
     const report_event *a = *(report_event *const *)left, *b = *(report_event *const *)right;
@@ -144,7 +144,8 @@ static int compare_events(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* A process that is linked with TileBLAS besides has two of it, and each reports its end: the second one is of no further process. */
+/* A process that is linked with TileBLAS besides has two of it, and each reports its end: the second one is of no
+ * further process. */
 static bool count_processes(report *report)
 {
     const size_t count = report->event_count;

@@ -245,7 +245,7 @@ static int end_like(int status)
 
 /* ---- The whole ---------------------------------------------------------------------------------------- */
 
-/* In a folder that nobody else can write to: a process that outlives the program finds nothing there to open. */
+/* Makes a folder that nobody else can write to: a process that outlives the program finds nothing there to open. */
 static bool make_report_folder(char *folder, size_t size)
 {
     const char *parent = getenv("TMPDIR");

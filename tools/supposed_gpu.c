@@ -10,8 +10,8 @@
         .clock_khz = 1000 * (megahertz), .memory_bytes_per_second = (memory_rate)                            \
     }
 
-/* By NVIDIA's data sheets: multiprocessors, the highest clock, the memory's rate; and the link, of which the sheets know the
- * generation of PCI Express: what one of it carries. */
+/* NVIDIA's data sheets say this: multiprocessors, the highest clock, the memory's rate; and the link, of
+ * which the sheets know the generation of PCI Express: what one of it carries. */
 static const struct {
     const char *option, *name;
     tb_device_description description;

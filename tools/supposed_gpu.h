@@ -10,7 +10,7 @@ typedef struct supposed_gpu {
     tb_chip chip;
 } supposed_gpu;
 
-/* By the option's name; NULL where there is no such. */
+/* Finds it by the option's name; NULL where there is no such. */
 const supposed_gpu *find_supposed_gpu(const char *option);
 
 /* The machine has this one, up and running, and no other. */

@@ -79,7 +79,7 @@ bool tool_parse_integer(const char *text, long long low, long long *value)
 
 bool tool_find_library(const char *name, char *path, size_t size)
 {
-    /* In a build, beside it; installed, from bin/ to lib/, wherever both were moved to. */
+    /* The library lies beside the command in a build; installed, it is found from bin/ to lib/, wherever both were moved to. */
     static const char *const folders[] = {".", "../" TB_LIBDIR, "../lib", "../lib64"};
     char executable[PATH_MAX], candidate[2 * PATH_MAX], resolved[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);

@@ -71,7 +71,7 @@ static void release(bool pinned, float *memory, size_t floats)
         tb_platform.release_pinned(memory, floats * sizeof(float));
 }
 
-/* Until the time of this round is over, but once at least. */
+/* Multiplies until the time of this round is over, but once at least. */
 static void teach(const char *route, const shape *s, const float *a, const float *b, float *c, double seconds)
 {
     double end = tb_seconds() + seconds;

@@ -65,8 +65,8 @@ tb_arguments tb_arguments_by_columns(const tb_arguments *by_rows)
     made.m = by_rows->n;
     made.n = by_rows->m;
     if (class->is_symmetric || class->in_place != TB_OUT_OF_PLACE) {
-        /* (op(A) B)' = B' op(A)': A goes to the other side, and is read as before. Of a Hermitian A the transpose is Hermitian as well,
-         * and what of it is stored is what was. */
+        /* (op(A) B)' = B' op(A)': A goes to the other side, and is read as before. Of a Hermitian A the transpose
+         * is Hermitian as well, and what of it is stored is what was. */
         made.right = !by_rows->right;
         return made;
     }

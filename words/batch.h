@@ -1,5 +1,5 @@
-/* Batches: products that differ in where their matrices lie, and in nothing else. A batch is a tb_product; one of its products is a
- * member. A call of ?gemm_batch is one batch for each of its groups.
+/* Batches: products that differ in where their matrices lie, and in nothing else. A batch is a tb_product; one of its products
+ * is a member. A call of ?gemm_batch is one batch for each of its groups.
  *
  * An operand's matrices lie anywhere (starts), or equally far apart (stride): also at 0, where all products read the same.
  * Those of C do not overlap; that is the caller's to see to. What is asked of products that are batches is in words/members.h.

@@ -159,8 +159,8 @@ static inline tb_expansion tb_expansion_of(const tb_product *product, const tb_p
                   .members = {[TB_A] = one.batch.members[role], [TB_C] = lowered->batch.members[role]}}};
 }
 
-/* For those rows and columns of op(source), as the target has it: what has to be written out of the source for them. Where numbers
- * are complex, rows, and columns of what is embedded, are in pairs. */
+/* For those rows and columns of op(source), as the target has it: what has to be written out of the source for them. Where
+ * numbers are complex, rows, and columns of what is embedded, are in pairs. */
 static inline tb_expansion tb_expansion_part(const tb_expansion *expansion, tb_range rows, tb_range columns)
 {
     const bool is_complex = tb_is_complex(expansion->source.element);

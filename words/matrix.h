@@ -1,5 +1,5 @@
-/* A matrix in memory, column by column: what a copy, a cache or a sequence of blocks has to know of one. How a product reads it is an
- * operand's to say (words/operand.h).
+/* A matrix in memory, column by column: what a copy, a cache or a sequence of blocks has to know of one. How
+ * a product reads it is an operand's to say (words/operand.h).
  */
 #ifndef TB_MATRIX_H
 #define TB_MATRIX_H

@@ -63,8 +63,8 @@ typedef struct tb_product {
      * out as real ones the diagonal is one of blocks, 2 x 2. TB_FULL: nothing is known. */
     tb_triangle a_nonzero, b_nonzero;
     bool b_nonzero_pairs; /* b_nonzero takes two rows of op(B), parts of complex numbers, for one */
-    /* A product of double precision: in a sample of op(A)'s rows and op(B)'s columns, magnitudes differ so little that scaled integers
-     * serve (docs/precision.md). False: nothing is known. Forecasts depend on it, and nothing else does. */
+    /* A product of double precision: in a sample of op(A)'s rows and op(B)'s columns, magnitudes differ so little that scaled
+     * integers serve (docs/precision.md). False: nothing is known. Forecasts depend on it, and nothing else does. */
     bool like_magnitudes;
 } tb_product;
 
@@ -307,8 +307,8 @@ static inline double tb_masked_elements(const tb_product *product)
 
 /* ---- Parts ------------------------------------------------------------------------------------------------ */
 
-/* The product of some rows and columns of C, with some steps of k; of a batch that is not uneven, of each of its products. After the
- * first steps it adds to what is there. */
+/* The product of some rows and columns of C, with some steps of k; of a batch that is not uneven, of each of its products. After
+ * the first steps it adds to what is there. */
 static inline tb_product tb_subproduct(const tb_product *product, tb_range rows, tb_range columns, tb_range k)
 {
     tb_product part = *product;
@@ -416,7 +416,8 @@ static inline double tb_volume(const tb_product *product)
            (product->terms == 2 ? 2 : 1);
 }
 
-/* Whether A and B are known to be one matrix, read both ways. Of a batch only the first matrices are looked at, which is not enough. */
+/* Whether A and B are known to be one matrix, read both ways. Of a batch only the first matrices are looked at, which is not
+ * enough. */
 static inline bool tb_has_one_operand(const tb_product *product)
 {
     const tb_operand *a = &product->a, *b = &product->b;

@@ -1,5 +1,6 @@
-/* A task: what a program asks of one routine, a product or a factorization. All that is not arithmetic asks it the same few questions:
- * statistics, ranges, the record, options, the host's call and the line of a call know neither m, n and k nor A, B and C.
+/* A task: what a program asks of one routine, a product or a factorization. All that is not arithmetic asks it the same few
+ * questions: statistics, ranges, the record, options, the host's call and the line of a call know neither m, n and k nor A, B and
+ * C.
  *
  * A task is passed by value, and does not own what it points to.
  */
@@ -102,13 +103,13 @@ static inline tb_extents tb_task_extents(tb_task task)
     return (tb_extents){2, {task.factor->m, task.factor->n}, "mn"};
 }
 
-/* A call's letters, as Fortran takes them: SYMM's side and stored triangle; else the triangle of C, if any, and the two operations;
- * R is conjugated and not transposed. Of a factorization the stored triangle, if any. */
+/* A call's letters, as Fortran takes them: SYMM's side and stored triangle; else the triangle of C, if any, and the two
+ * operations; R is conjugated and not transposed. Of a factorization the stored triangle, if any. */
 enum { TB_LETTERS_SIZE = 5 };
 void tb_print_letters(tb_task task, char text[static TB_LETTERS_SIZE]);
 
-/* "dgemm NT m=4 n=5 k=6 lda=4 ldb=5 ldc=4 alpha=1 beta=0": the whole call, as people are told of it. Numbers have a point in the C
- * locale alone. */
+/* "dgemm NT m=4 n=5 k=6 lda=4 ldb=5 ldc=4 alpha=1 beta=0": the whole call, as people are told of it. Numbers have a point in the
+ * C locale alone. */
 enum { TB_TASK_TEXT_SIZE = 384 };
 void tb_print_task(tb_task task, char text[static TB_TASK_TEXT_SIZE]);
 

@@ -90,7 +90,7 @@ static bool is_ours(const void *address)
     return base_of(address) == base_of((const void *)jobs_return);
 }
 
-/* In an object that is loaded, or in what it depends on. */
+/* Finds a name in an object that is loaded, or in what it depends on. */
 static void *find_in(const char *path, const char *name)
 {
     void *library = path && *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -100,7 +100,7 @@ static void *find_in(const char *path, const char *name)
     return address && !is_ours(address) ? address : NULL;
 }
 
-/* As the linker would have bound the caller: in the process, or in what the caller brings. A caller that was led
+/* Finds what the linker would have bound the caller to: in the process, or in what the caller brings. A caller that was led
  * there by a function that jumps brings nothing: any object that has the name is the one. */
 static void *search_target(const char *name, const void *call_site)
 {

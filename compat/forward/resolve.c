@@ -66,8 +66,8 @@ static void *find_in(void *library, const question *question)
     return may_answer(question, address, TB_PLAIN_BITS) ? address : NULL;
 }
 
-/* The one of all objects that the program has loaded which is nearest to the caller; one process has one answer, so that its width must be the usual one. Those that
- * the linker has behind its next definition may be of any. */
+/* The one of all objects that the program has loaded which is nearest to the caller; one process has one answer, so that
+ * its width must be the usual one. Those that the linker has behind its next definition may be of any. */
 static void *find_nearest(const question *question, const void *next)
 {
     enum { ROOM = 32, USUAL_BITS = TB_PLAIN_BITS ? TB_PLAIN_BITS : 32 };

@@ -1,5 +1,5 @@
-/* Copies from device memory to shared memory that threads do not wait for: cp.async, from 8.0 on. Chips before that copy by way of
- * registers; there is nothing to wait for then.
+/* Copies from device memory to shared memory that threads do not wait for: cp.async, from 8.0 on. Chips before that copy by
+ * way of registers; there is nothing to wait for then.
  */
 #pragma once
 

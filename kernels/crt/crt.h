@@ -2,8 +2,8 @@
  * launch function passes to its kernels. Shared by C and CUDA.
  *
  * Words: an outer index is a row of op(A) or a column of op(B). Its quantum is the power of two of which its numbers are taken as
- * multiples: what lies between two multiples is rounded. A residue is what is left of an integer by one of the moduli, as a byte; a
- * plane holds all residues of an operand by one modulus. A panel is as many outer indices as a tile of C has columns,
+ * multiples: what lies between two multiples is rounded. A residue is what is left of an integer by one of the moduli, as a byte;
+ * a plane holds all residues of an operand by one modulus. A panel is as many outer indices as a tile of C has columns,
  * or as tiles that are taken together have rows.
  */
 #ifndef TB_CRT_H

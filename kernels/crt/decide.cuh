@@ -2,9 +2,9 @@
  *
  * With quanta 2^p of row i and 2^q of column j rounding changes an element of C by about
  *     (2^p |b| + 2^q |a|) / sqrt(12),    |.| the root of the sum of squares,
- * which has to stay below e u d, u = 2^-53, d the sum of the products' magnitudes. d is no less than the number of its terms times
- * their geometric mean: with A and B the largest magnitudes of the row and the column, t terms, and D what the logarithms of the others
- * are less than that of the largest, all added up,
+ * which has to stay below e u d, u = 2^-53, d the sum of the products' magnitudes. d is no less than the number of its terms
+ * times their geometric mean: with A and B the largest magnitudes of the row and the column, t terms, and D what the logarithms
+ * of the others are less than that of the largest, all added up,
  *     d >= t A B 2^-(Da / t + Db / t).
  * So that 2^p <= e u t A 2^-(Da / t) min over j of B 2^-(Db / t) / |b|. Where all of a row's numbers are multiples of more than
  * that, that is its quantum, and nothing is rounded.
@@ -104,9 +104,9 @@ __device__ inline float choose_quantum(const tb_crt_operand &x, const tb_crt_rec
     return bits_of(record, terms, finest);
 }
 
-/* The shares e of u d, of which the first is taken that the moduli, and integers, have room for. With the first, numbers that repeat
- * along k, so that roundings add up, err by sqrt(2 k) / 64 u d at most, 1.4 u d at k = 4096; most distributions take 16 moduli. With the
- * second, random numbers err by a tenth of what FP64 units make of them (docs/precision.md). */
+/* The shares e of u d, of which the first is taken that the moduli, and integers, have room for. With the first, numbers that
+ * repeat along k, so that roundings add up, err by sqrt(2 k) / 64 u d at most, 1.4 u d at k = 4096; most distributions take 16
+ * moduli. With the second, random numbers err by a tenth of what FP64 units make of them (docs/precision.md). */
 constexpr float share_of_error = 1.0f / 64, larger_share = 0.17f;
 
 /* The logarithm of the share of d, or of less. */
@@ -160,7 +160,7 @@ __device__ inline void choose_quanta(const tb_crt_arguments &arguments, tb_crt_d
 /* What stands for the bits of an A that has no quanta which would serve another B. */
 constexpr float no_quanta = -1;
 
-/* By one block of TB_CRT_DECIDE_THREADS. */
+/* One block of TB_CRT_DECIDE_THREADS decides. */
 __device__ inline void decide(const tb_crt_arguments &arguments)
 {
     tb_crt_decision own = *arguments.decision;

@@ -37,7 +37,8 @@ __device__ inline void add_wide(uint64_t &sum, uint32_t word)
     asm("mad.wide.u32 %0, %1, 1, %0;" : "+l"(sum) : "r"(word));
 }
 
-/* Four matrices of 8 rows of 16 bytes; lanes 8 i to 8 i + 7 have the addresses of matrix i's rows. Lane l gets word l % 4 of row l / 4. */
+/* Four matrices of 8 rows of 16 bytes; lanes 8 i to 8 i + 7 have the addresses of matrix i's rows. Lane l
+ * gets word l % 4 of row l / 4. */
 __device__ inline void load_matrices(uint32_t (&to)[4], uint32_t address)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -1,5 +1,5 @@
-/* Joins the residues of an element of C by the Chinese remainder theorem: the sum of the integers' products, exactly; rounds it to
- * double precision, and stores alpha * sum + beta * c.
+/* Joins the residues of an element of C by the Chinese remainder theorem: the sum of the integers' products, exactly;
+ * rounds it to double precision, and stores alpha * sum + beta * c.
  *
  * What is added up byte by byte of the weights (moduli.cuh) is dot products of bytes; all else is integers of a few words.
  */
@@ -106,8 +106,8 @@ __device__ inline void join(const joining &table, const uint32_t (&residues)[4][
     }
 }
 
-/* A bit for each of a thread's 16 elements, from (row, column) on, which C has and the mask leaves; `lower`: how far below the first
- * row the second one is. */
+/* A bit for each of a thread's 16 elements, from (row, column) on, which C has and the mask leaves; `lower`: how far below
+ * the first row the second one is. */
 __device__ inline uint32_t kept_elements(const tb_dgemm &p, int64_t row, int lower, int64_t column)
 {
     if (p.mask == TB_FULL && row + lower < p.m && column + 25 < p.n)

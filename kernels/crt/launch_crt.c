@@ -1,4 +1,5 @@
-/* Launching dgemm_crt: the survey, rectangles of C from residues, and the row that multiplies where the survey was against them. */
+/* Launching dgemm_crt: the survey, rectangles of C from residues, and the row that multiplies where the survey was against
+ * them. */
 #include "kernels/crt/schedule_crt.h"
 #include "kernels/forwarder.h"
 #include "kernels/launch.h"
@@ -151,7 +152,8 @@ static tb_status launch(const tb_crt_family *family, const tb_launcher *launcher
         .leaves_a = tb_crt_is_whole(own, product),
         .same = tb_crt_is_whole(own, product) && tb_has_one_operand(product),
     };
-    /* What is known of A comes first, where the next launch finds it. Planes of A that this one has no use for may be written over. */
+    /* What is known of A comes first, where the next launch finds it. Planes of A that this one has no use for may be written
+     * over. */
     const size_t m = (size_t)tb_crt_numbers_m(product), n = (size_t)product->n,
                  planes = (size_t)own->moduli_most * (size_t)tb_crt_sets_of(product);
     arguments.decision = take(&left, sizeof(tb_crt_decision));

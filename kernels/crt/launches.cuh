@@ -1,6 +1,6 @@
-/* The launches of dgemm_crt, each taking arguments of one type: a survey of both operands, what it has found put together, what is
- * concluded from that, the operands' residues, their products, and what those are joined to. One more multiplies the operands as
- * they are, by another row of the catalog, where that is what was decided.
+/* The launches of dgemm_crt, each taking arguments of one type: a survey of both operands, what it has found put together, what
+ * is concluded from that, the operands' residues, their products, and what those are joined to. One more multiplies the operands
+ * as they are, by another row of the catalog, where that is what was decided.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* The moduli, and what the theorem needs of them; all of it computed by the compiler.
  *
- * Of n moduli m[i] let P be the product and w[i] the multiple of P / m[i] that leaves 1 by m[i]. An integer x of which |x| < P / 2
- * and residues r[i] are known is  sum r[i] w[i] - q P,  with q the nearest integer to  sum r[i] w[i] / P.
+ * Of n moduli m[i] let P be the product and w[i] the multiple of P / m[i] that leaves 1 by m[i]. An integer x of which
+ * |x| < P / 2 and residues r[i] are known is  sum r[i] w[i] - q P,  with q the nearest integer to  sum r[i] w[i] / P.
  */
 #pragma once
 
@@ -154,7 +154,7 @@ struct reduction {
 struct reductions {
     reduction of[moduli] = {};
 };
-/* As a float's bits, 1.5 * 2^23 and an integer of up to 22 bits and a sign. */
+/* The bits of a float that is 1.5 * 2^23 and an integer of up to 22 bits and a sign. */
 constexpr int32_t magic = 0x4b400000;
 constexpr int bias_bits = 63; /* y is 2^63 and an integer of less magnitude */
 

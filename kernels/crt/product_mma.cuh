@@ -26,8 +26,8 @@ constexpr int warp_m = 64, warp_n = 32, mma_m = 16, mma_n = 8, mma_k = 32;
 constexpr int pieces_m = warp_m / mma_m, pieces_n = warp_n / mma_n, sums = 4 * pieces_m * pieces_n;
 static_assert(sums == 16 * TB_CRT_VECTORS(tile_n) && pieces_n == 4, "a vector is a row of pieces");
 
-/* m16 n8 k32. A thread's registers are those of four smaller products: of a the upper rows, the lower ones, and both of the next 16
- * steps of k; of b the first steps and the next; of the sums two of an upper row and two of a lower one. */
+/* m16 n8 k32. A thread's registers are those of four smaller products: of a the upper rows, the lower ones, and both of
+ * the next 16 steps of k; of b the first steps and the next; of the sums two of an upper row and two of a lower one. */
 __device__ inline void multiply_add(int32_t *sum, const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
 #if __CUDA_ARCH__ >= 800

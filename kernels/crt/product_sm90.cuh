@@ -7,8 +7,8 @@
  *      64 | consumer 1|              stage    128 steps of k of A and of B, 48 KiB, 4 stages
  *         +-----------+              grid     persistent; clusters take all tiles of a modulus, then of the next
  *
- * A sum of all of k fits an INT32. What is left of it by the modulus is stored as a byte, in the order in which threads hold a tile:
- * whoever joins the residues (join.cuh) holds it in the same way.
+ * A sum of all of k fits an INT32. What is left of it by the modulus is stored as a byte, in the order in which
+ * threads hold a tile: whoever joins the residues (join.cuh) holds it in the same way.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* The schedule of dgemm_crt: how many moduli are worth it, what that is forecast to take, how much of C is computed at a time, and the
- * workspace.
+/* The schedule of dgemm_crt: how many moduli are worth it, what that is forecast to take, how much of C is computed at a time,
+ * and the workspace.
  */
 #include "kernels/crt/schedule_crt.h"
 
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* In clocks of a multiprocessor. By an H100; see docs/lab/crt.md. */
+/* A stage by wgmma, in clocks of a multiprocessor: measured on an H100; see docs/lab/crt.md. */
 static double wgmma_stage_clocks(tb_target target)
 {
     (void)target;
@@ -24,14 +24,15 @@ static double mma_stage_clocks(tb_target target, double multiply_adds, double sh
     return volume / multiply_adds / share * tb_share_of_lanes(target.architecture);
 }
 
-/* By 624 TOPS of an A100, 661 of an RTX 4090, 250 of an A10. */
+/* The rates are those of 624 TOPS of an A100, 661 of an RTX 4090, 250 of an A10. */
 static double sm80_stage_clocks(tb_target target)
 {
     const bool is_large = target.architecture % 10 == 0 && target.architecture < 120;
     return mma_stage_clocks(target, is_large ? 2048 : 1024, 0.75);
 }
 
-/* By 130 TOPS of a T4, with 40 multiprocessors and 1.59 GHz. That half of it is reached is an assumption: it has run on no such chip. */
+/* The rate is that of 130 TOPS of a T4, with 40 multiprocessors and 1.59 GHz. That half of it is reached is an assumption: it
+ * has run on no such chip. */
 static double sm75_stage_clocks(tb_target target)
 {
     return mma_stage_clocks(target, 1024, 0.5);
@@ -54,7 +55,7 @@ const tb_crt_family tb_crt_sm75 = {TB_CRT_MMA_TILE_N, 1,   TB_CRT_CONSUMERS, TB_
 #define SURVEY_SHARE   0.85
 #define RESIDUES_SHARE 0.78
 #define JOIN_SHARE     0.8
-/* To join the residues of an element, for each modulus, if memory is faster. */
+/* What joining the residues of an element takes, for each modulus, if memory is faster. */
 #define JOIN_CLOCKS 0.135
 
 #define ELEMENT_BYTES 8.0
@@ -88,8 +89,8 @@ static void cut(const tb_crt_family *family, tb_crt_deal *deal, const tb_product
     }
 }
 
-/* As short as it takes to have work for the device several times over: where the scout gives up, what has begun is still done. Shorter
- * than TB_CRT_SURVEY_K_SHORT, which costs more, only to fill it at all. */
+/* Steps are as few as it takes to have work for the device several times over: where the scout gives up, what has begun is
+ * still done. They are fewer than TB_CRT_SURVEY_K_SHORT, which costs more, only to fill it at all. */
 static int32_t survey_k_of(const tb_product *product, tb_target target)
 {
     const int64_t rows = tb_ceil_div(tb_crt_numbers_m(product), TB_CRT_BLOCK_ROWS) +
@@ -108,7 +109,8 @@ bool tb_crt_is_in_range(const tb_product *product)
     return tb_crt_numbers_k(product) <= TB_CRT_K_MOST && product->m <= most && product->n <= most;
 }
 
-/* Chooses among kernels that can be told not to run (tb_launcher.unless) and are for large products, which alone are for integers. */
+/* Chooses among kernels that can be told not to run (tb_launcher.unless) and are for large products, which alone are for
+ * integers. */
 static const tb_kernel *choose_native(const tb_kernel *others, const tb_product *product, tb_target target)
 {
     const tb_kernel *best = NULL, *naive = NULL;
@@ -209,8 +211,8 @@ static int32_t most_moduli(const costs *costs, double native)
     return most > 0 ? most : TB_CRT_MODULI;
 }
 
-/* Forecasts, once it is known how many moduli are worth it. A native row without a forecast is that of chips which have no better one for
- * doubles as they are: there operands that do not suit take many times as long. */
+/* Forecasts, once it is known how many moduli are worth it. A native row without a forecast is that of chips which have no
+ * better one for doubles as they are: there operands that do not suit take many times as long. */
 static void forecast(const costs *costs, const tb_crt_deal *deal, const tb_kernel *row,
                      const tb_schedule *native, const tb_product *product, tb_target target,
                      tb_schedule *schedule)

@@ -1,8 +1,9 @@
-/* The scout: the survey's first block, which looks at all of a few outer indices of either operand. Where these alone take more moduli
- * than there may be it gives up: blocks that have not begun need not read the rest, and the operands are multiplied as they are.
+/* The scout: the survey's first block, which looks at all of a few outer indices of either operand. Where these alone take more
+ * moduli than there may be it gives up: blocks that have not begun need not read the rest, and the operands are multiplied as
+ * they are.
  *
- * It is known from the launch's ticket that it has given up, whatever lay in the workspace before. What is decided depends on numbers
- * alone, not on how many blocks were spared.
+ * It is known from the launch's ticket that it has given up, whatever lay in the workspace before. What is decided depends on
+ * numbers alone, not on how many blocks were spared.
  */
 #pragma once
 
@@ -33,7 +34,7 @@ __device__ inline census scout_steps(const tb_crt_operand &x, int parts, int64_t
     return mine;
 }
 
-/* From what its warps have found. */
+/* The record of an outer index, from what its warps have found. */
 __device__ inline tb_crt_record record_of_warps(const census *of_warp, int64_t k)
 {
     census all = of_warp[0];
@@ -47,7 +48,8 @@ __device__ inline tb_crt_record record_of_warps(const census *of_warp, int64_t k
 }
 
 /* Whether outer indices of both operands take more moduli than there may be, even with the larger share of the error. With others
- * besides they take no fewer: zeros, spreads and bits are maxima over outer indices, and each of these grows with the one before. */
+ * besides they take no fewer: zeros, spreads and bits are maxima over outer indices, and each of these grows with the one
+ * before. */
 __device__ inline bool take_too_many(const tb_crt_arguments &arguments, const tb_crt_record (&a)[scouted],
                                      const tb_crt_record (&b)[scouted])
 {

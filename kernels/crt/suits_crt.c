@@ -1,5 +1,6 @@
-/* What a sample of A and B says of all of them: whether scaled integers would serve. The conclusions are those of decide.cuh, whose words
- * are used here, from what survey.cuh finds in all numbers; what a sample finds is taken to hold for all steps of k.
+/* What a sample of A and B says of all of them: whether scaled integers would serve. The conclusions are those of
+ * decide.cuh, whose words are used here, from what survey.cuh finds in all numbers; what a sample finds is taken to
+ * hold for all steps of k.
  */
 #include "kernels/crt/schedule_crt.h"
 #include "kernels/launch.h"
@@ -10,7 +11,7 @@
 /* There is one more than forecasts count with, for what a sample has missed. */
 #define MODULI TB_CRT_USUAL_MODULI
 
-/* As decide.cuh has them: the larger share of u d, and what A's quanta are finer. */
+/* These are decide.cuh's: the larger share of u d, and what A's quanta are finer. */
 #define SHARE_OF_ERROR  0.17
 #define SPARE_BITS      0.25
 #define SIGNIFICANT     53
@@ -27,7 +28,7 @@ static double bits_of_moduli(void)
     return bits;
 }
 
-/* As a tb_crt_record, by logarithms that are not rounded. */
+/* Says what a tb_crt_record does, by logarithms that are not rounded. */
 typedef struct record {
     bool is_zero, is_strange;
     bool is_of_few_bits; /* so that the last of them is the last of others that have not been seen */

@@ -86,7 +86,7 @@ struct census {
         return other;
     }
 
-    /* With those of all lanes. */
+    /* Joins the findings of all lanes. */
     __device__ void join_lanes()
     {
         for (int away = lanes / 2; away > 0; away /= 2)
@@ -146,8 +146,8 @@ __device__ inline void survey_rows(const tb_crt_operand &x, int parts, int first
     mine.store(to + first_row + row, mine.logarithms());
 }
 
-/* A block's part of an outer index, of which every lane has some; returns the sum of logarithms. From 8.0 on there are instructions
- * for what has 32 bits. */
+/* A block's part of an outer index, of which every lane has some; returns the sum of logarithms. From 8.0 on there are
+ * instructions for what has 32 bits. */
 __device__ inline uint64_t join_warp(census &mine)
 {
 #if __CUDA_ARCH__ >= 800
@@ -223,7 +223,7 @@ struct findings {
     int64_t count = 0;
     bool strange = false;
 
-    /* With the sum of logarithms that the part is beside. */
+    /* sum: of logarithms, which the part is beside. */
     __device__ void add(const tb_crt_census &part, uint64_t sum)
     {
         squares += part.squares;

@@ -1,7 +1,7 @@
 /* The order in which tiles are taken, where their elements lie, and how their residues are stored.
  *
- * A thread's sums come four by four: two neighbours of a row of C, and two of the row 8 further down. Such a word of residues is of
- * a piece of C, 16 x 8, which a warp has; a vector is four words, of pieces side by side.
+ * A thread's sums come four by four: two neighbours of a row of C, and two of the row 8 further down. Such a word
+ * of residues is of a piece of C, 16 x 8, which a warp has; a vector is four words, of pieces side by side.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace crt
 {
 
-/* Down a group of columns of C: TB_CRT_GROUP panels of A, or pairs, and as many of B are in flight, whose stages of the same k meet
- * in L2. In tiles, of A of clusters. */
+/* Down a group of columns of C: TB_CRT_GROUP panels of A, or pairs, and as many of B are in flight, whose stages
+ * of the same k meet in L2. In tiles, of A of clusters. */
 __device__ inline tb_tile_place pair_at(const tb_crt_arguments &arguments, int number)
 {
     if (arguments.masked.mask != TB_FULL)

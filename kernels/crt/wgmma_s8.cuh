@@ -1,5 +1,5 @@
-/* wgmma m64 n256 k32: INT8 operands in shared memory, K-major without swizzle as in kernels/tensor/wgmma.cuh but for core matrices
- * of 8 rows x 16 steps of k; INT32 accumulators.
+/* wgmma m64 n256 k32: INT8 operands in shared memory, K-major without swizzle as in kernels/tensor/wgmma.cuh
+ * but for core matrices of 8 rows x 16 steps of k; INT32 accumulators.
  */
 #pragma once
 

@@ -118,7 +118,7 @@ template <class value> struct tile {
         return i < x.rows && j < x.columns;
     }
 
-    /* By how many rows it lies below the source's diagonal. */
+    /* The rows by which a number lies below the source's diagonal. */
     __device__ int64_t below(int64_t i, int64_t j) const
     {
         return (x.transposed ? j - i : i - j) + x.diagonal;

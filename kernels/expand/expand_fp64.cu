@@ -1,4 +1,5 @@
-/* expand_fp64: writes operands out whose numbers are double precision, real and complex; of batches complex ones. A complex one is 16 bytes by itself. */
+/* expand_fp64: writes operands out whose numbers are double precision, real and complex; of batches complex
+ * ones. A complex one is 16 bytes by itself. */
 #include "kernels/expand/expand.cuh"
 
 TB_EXPAND_STAMP(expand_fp64, double, 1, 1, false)

@@ -1,6 +1,6 @@
-/* fold: C = P + P' + beta * C in a triangle (fold.h). A block has a tile of the triangle: it reads the tile of P that lies there, and
- * the one that lies across the diagonal by way of shared memory, so that all reads are along columns. It moves memory and does
- * little else.
+/* fold: C = P + P' + beta * C in a triangle (fold.h). A block has a tile of the triangle: it reads the tile of P that lies
+ * there, and the one that lies across the diagonal by way of shared memory, so that all reads are along columns. It moves
+ * memory and does little else.
  */
 #include "kernels/fold/fold.h"
 #include "kernels/dependent_launch.cuh"

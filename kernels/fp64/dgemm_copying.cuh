@@ -12,7 +12,7 @@
 namespace fp64
 {
 
-/* For a warp that multiplies next: its lanes have to be together for that. */
+/* Waits for a barrier in a warp that multiplies next: its lanes have to be together for that. */
 __device__ inline void barrier_wait_together(unsigned barrier, unsigned parity)
 {
     barrier_wait(barrier, parity);

@@ -5,16 +5,16 @@
  * blocks. A tile whose steps went to several blocks is put together by a second launch, dgemm_mma_reduce; or by these blocks
  * themselves, where they are a cluster: then every tile has the same number of pieces.
  *
- * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself. Where all tiles are
- * cut into as many pieces, these have a tile's steps in turn: so they share what the numbers are like along k.
+ * The steps that a block has of one tile are a run. A run is cut into chains, each of which is summed by itself. Where all tiles
+ * are cut into as many pieces, these have a tile's steps in turn: so they share what the numbers are like along k.
  *
- * A product may be of two terms with one C, as rank-2k updates are: then the first half of the steps of a tile has operands of the first
- * term, the other half those of the second one. Every tile is whole, and a run one chain.
+ * A product may be of two terms with one C, as rank-2k updates are: then the first half of the steps of a tile has operands of
+ * the first term, the other half those of the second one. Every tile is whole, and a run one chain.
  *
  * Where steps are left out that multiply zeros alone (zeros.h), tiles need different numbers of them. Then every tile is cut into
- * pieces of `piece_steps`, the last of which may be shorter, and has `tile_pieces` blocks for them, some of which may have nothing
- * to do. Where the diagonal comes first along k, the `alone` steps that have it are a chain each: a triangle's largest numbers are
- * often there, and what is added to a large sum is rounded as it is.
+ * pieces of `piece_steps`, the last of which may be shorter, and has `tile_pieces` blocks for them, some of which may have
+ * nothing to do. Where the diagonal comes first along k, the `alone` steps that have it are a chain each: a triangle's largest
+ * numbers are often there, and what is added to a large sum is rounded as it is.
  */
 #ifndef TB_DGEMM_MMA_H
 #define TB_DGEMM_MMA_H
@@ -56,7 +56,8 @@ typedef struct tb_dgemm_arguments {
 #define TB_DGEMM_THREADS(warps_m, warps_n, slices, copying)                                                  \
     (32 * ((warps_m) * (warps_n) * (slices) + (copying)))
 
-/* What a block does without interruption: chain number `chain` of a run. Of the run's steps it has number chain, chain + chains, .... */
+/* What a block does without interruption: chain number `chain` of a run. Of the run's steps it has number chain, chain + chains,
+ * .... */
 typedef struct tb_dgemm_segment {
     int64_t tile;
     int64_t piece;                /* that the block has; negative where it has a whole tile */
@@ -141,8 +142,8 @@ TB_HOST_DEVICE_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments
 /* What launch bounds make the assembler take for each thread, and what it has to take where warps hand registers over. */
 #define TB_DGEMM_REGISTERS_AT_LAUNCH(threads, blocks) (65536 / ((threads) * (blocks)) / 8 * 8)
 
-/* Whether a tile's sums have room where the stages were, so that blocks of a cluster can add up theirs. Warps that copy are ahead of
- * the others, and do not know when the stages are free. */
+/* Whether a tile's sums have room where the stages were, so that blocks of a cluster can add up theirs. Warps that copy are ahead
+ * of the others, and do not know when the stages are free. */
 #define TB_DGEMM_SHARES_TILES(tile_m, tile_n, copying, ring_bytes)                                           \
     ((copying) == 0 && 8 * (tile_m) * (tile_n) <= (ring_bytes))
 
@@ -152,7 +153,8 @@ TB_HOST_DEVICE_INLINE bool tb_dgemm_has_tile(const tb_dgemm_arguments *arguments
 
 #define TB_DGEMM_LARGER(x, y) ((x) > (y) ? (x) : (y))
 
-/* Where warps copy alone, doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says why. */
+/* Where warps copy alone, doubles by which lines of a panel in shared memory are longer than what they hold: panel.cuh says
+ * why. */
 #define TB_DGEMM_PAD_OUTER 4 /* lines along m or n */
 #define TB_DGEMM_PAD_K_A   2 /* lines along k, of A */
 #define TB_DGEMM_PAD_K_B   4 /* lines along k, of B */

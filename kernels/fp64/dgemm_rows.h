@@ -1,5 +1,5 @@
-/* What catalog.c stamps from the rows of shapes.def and shapes_complex.def: for each shape its module, its entries, and its row of
- * the catalog. For catalog.c alone.
+/* What catalog.c stamps from the rows of shapes.def and shapes_complex.def: for each shape its module, its
+ * entries, and its row of the catalog. For catalog.c alone.
  */
 #ifndef TB_DGEMM_ROWS_H
 #define TB_DGEMM_ROWS_H

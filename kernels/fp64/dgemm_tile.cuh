@@ -1,5 +1,5 @@
-/* A tile of C in dgemm_mma: the shapes, a block's part of the steps of tiles, the fragments that a warp multiplies, and the way of
- * its sums out. Which warps copy is not known here.
+/* A tile of C in dgemm_mma: the shapes, a block's part of the steps of tiles, the fragments that a warp multiplies, and the way
+ * of its sums out. Which warps copy is not known here.
  */
 #pragma once
 
@@ -118,9 +118,9 @@ struct segment : tb_dgemm_segment {
     }
 };
 
-/* Whether a run that is one chain has two sums nevertheless, which take the rounds of 8 steps in turn: where threads have registers for
- * totals, of which there are none then. Of so few steps cuBLAS has several sums, too, where C is small. Threads of blocks in which others
- * copy have the registers no more once the loop is there twice. */
+/* Whether a run that is one chain has two sums nevertheless, which take the rounds of 8 steps in turn: where threads have
+ * registers for totals, of which there are none then. Of so few steps cuBLAS has several sums, too, where C is small. Threads of
+ * blocks in which others copy have the registers no more once the loop is there twice. */
 template <class shape> __device__ inline bool takes_turns(const segment &part)
 {
     return shape::has_totals && shape::copying == 0 && part.chains == 1;
@@ -181,7 +181,7 @@ template <class shape, class panel_a, class panel_b> struct fragments {
         load_b<panel_b>(b[round % 2][j], first_b + stage, j * mma_n, round * mma_k);
     }
 
-    /* In the order in which they are wanted: the first band's, all of B's, the other bands'. */
+    /* Fragments are read in the order in which they are wanted: the first band's, all of B's, the other bands'. */
     __device__ void read(int number, int round)
     {
         if (number == 0)
@@ -204,7 +204,8 @@ template <class shape, class panel_a, class panel_b> struct fragments {
         stage = stage == (shape::stages - 1) * shape::stage_bytes ? 0 : stage + shape::stage_bytes;
     }
 
-    /* Before the first multiplication of a band, or of a column of B: what complex numbers, as they were read, stand for. */
+    /* Makes of complex numbers, as they were read, what they stand for; called before the first multiplication of a band, or of a
+     * column of B. */
     __device__ void complete(int band, int j, int round)
     {
         if (shape::is_complex && j == 0)
@@ -256,7 +257,7 @@ template <class shape> struct slices {
         return shape::slices == 1 || j / share == slice;
     }
 
-    /* In the order of the slices, so that the bits are the same in every run. Afterwards a warp has the
+    /* Adds in the order of the slices, so that the bits are the same in every run. Afterwards a warp has the
      * tile's sums of its slice's columns, and of the others what it had. */
     __device__ void add_up(sums<shape> &sum, int slice) const
     {
@@ -281,8 +282,8 @@ template <class shape> struct slices {
     }
 };
 
-/* A thread's share of a tile that is all of C's, in pairs of 16 bytes. Of eight columns all old elements are read before the first
- * is written, since no read can overtake a write to what might be the same address. */
+/* A thread's share of a tile that is all of C's, in pairs of 16 bytes. Of eight columns all old elements are read before the
+ * first is written, since no read can overtake a write to what might be the same address. */
 template <class shape>
 __device__ inline void write_whole_tile(const output &out, const sums<shape> &sum, const position<shape> &at)
 {

@@ -46,8 +46,8 @@ template <class shape, class panel_a, class panel_b, bool vector> struct copies 
             a.mask |= a.short_end;
     }
 
-    /* Before the pieces of a further panel, which is ahead of what is multiplied by all stages but one; so many of the chain's steps, or
-     * of what comes before them, are left. */
+    /* Called before the pieces of a further panel, which is ahead of what is multiplied by all stages but one. left: how many of
+     * the chain's steps, or of what comes before them, are left. */
     __device__ void start_panel(int left)
     {
         if (left - (shape::stages - 1) == arguments.second_steps) {

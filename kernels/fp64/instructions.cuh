@@ -17,8 +17,8 @@ __device__ inline unsigned first_stage()
     return unsigned(__cvta_generic_to_shared(ring()));
 }
 
-/* Copies 8 or 16 bytes to shared memory, 16 by way of L1 or not, of which only the first `valid` are read; the rest become zero. An
- * address of which nothing is read may be any. */
+/* Copies 8 or 16 bytes to shared memory, 16 by way of L1 or not, of which only the first `valid` are read; the rest
+ * become zero. An address of which nothing is read may be any. */
 template <int bytes, bool through_l1>
 __device__ inline void copy_async(unsigned shared, const double *global, int valid)
 {

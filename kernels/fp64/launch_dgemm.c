@@ -97,8 +97,9 @@ tb_status tb_launch_dgemm_mma(const tb_launcher *launcher, const tb_kernel *kern
     return launch(launcher, kernel, product, schedule, workspace);
 }
 
-/* The real product that a complex one is, with A and B as they lie, whose leading dimensions count reals. Of a product that does not
- * read them they may lie anywhere, but no copy of 16 bytes may begin just there, not even one of nothing. */
+/* The real product that a complex one is, with A and B as they lie, whose leading dimensions count reals. Of
+ * a product that does not read them they may lie anywhere, but no copy of 16 bytes may begin just there, not
+ * even one of nothing. */
 static tb_product real_product(const tb_product *product)
 {
     const tb_product first = tb_term_of(product, 0);

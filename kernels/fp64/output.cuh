@@ -17,8 +17,9 @@ struct tile {
     int64_t product, m, n; /* m, n: its first row and column */
 };
 
-/* Tiles are numbered product after product, in each in columns grouped by TB_DGEMM_GROUP, within a group along n first, so that the blocks in flight share panels
- * of A and B in L2; those of a mask as mask.h says, and where there are zeros as zeros.h says. */
+/* Tiles are numbered product after product, in each in columns grouped by TB_DGEMM_GROUP, within a group along n first, so
+ * that the blocks in flight share panels of A and B in L2; those of a mask as mask.h says, and where there are zeros as
+ * zeros.h says. */
 __device__ inline tile locate_tile(const tb_dgemm_arguments &arguments, int64_t number)
 {
     const bool is_masked = arguments.masked.mask != TB_FULL;

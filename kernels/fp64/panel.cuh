@@ -35,10 +35,10 @@
  *
  * Copies write lines from end to end, without conflicts however those lie.
  *
- * A complex number of A is a block of four reals, two rows by two steps, and one of B two steps of a column (words/lowered.h). It stays
- * one number in shared memory, which a lane reads as 16 bytes: of 8 rows of A and 4 steps row g and step q, of B column g and step q.
- * So the lane has its rows 2 g, 2 g + 1 and its steps 2 q, 2 q + 1 of the real product. The chunks are those of the first and of the
- * third row of the table, with lines q for 2 q:
+ * A complex number of A is a block of four reals, two rows by two steps, and one of B two steps of a column (words/lowered.h). It
+ * stays one number in shared memory, which a lane reads as 16 bytes: of 8 rows of A and 4 steps row g and step q, of B column g
+ * and step q. So the lane has its rows 2 g, 2 g + 1 and its steps 2 q, 2 q + 1 of the real product. The chunks are those of the
+ * first and of the third row of the table, with lines q for 2 q:
  *
  *   A along m, B along n            16 bytes    chunk g of line q, swizzled by 2 q
  *   A along k, B along k            16 bytes    chunk q of line g, by 4 (g % 2)
@@ -54,8 +54,8 @@
 namespace fp64
 {
 
-/* Where the elements of a panel lie, in doubles from the first one. of_lane: a lane's neighbouring lines, two of A, one of B. pairs:
- * a lane's two steps are neighbours. */
+/* Where the elements of a panel lie, in doubles from the first one. of_lane: a lane's neighbouring lines, two of A, one of B.
+ * pairs: a lane's two steps are neighbours. */
 template <int tile_outer_, int tile_k_, bool k_contiguous_, int of_lane, bool padded, bool pairs>
 struct panel {
     static constexpr int tile_outer = tile_outer_, tile_k = tile_k_;
@@ -80,7 +80,7 @@ struct panel {
         return count;
     }
 
-    /* By which a line's elements are swizzled. */
+    /* The number by which a line's elements are swizzled. */
     static __device__ constexpr int swizzle(int number)
     {
         return padded         ? 0
@@ -94,8 +94,8 @@ struct panel {
         return number * pitch + (element ^ swizzle(number));
     }
 
-    /* The address of what lies so many rows or columns and steps behind a lane's first element: multiples of 8, or steps of 4 where
-     * pairs are not neighbours. What the swizzle may change of it comes with an exclusive or. */
+    /* The address of what lies so many rows or columns and steps behind a lane's first element: multiples of 8, or steps of 4
+     * where pairs are not neighbours. What the swizzle may change of it comes with an exclusive or. */
     static __device__ unsigned behind(unsigned place, int outer, int k)
     {
         const int number = k_contiguous ? outer : k, element = k_contiguous ? k : outer;
@@ -111,8 +111,8 @@ struct panel {
     }
 };
 
-/* A panel of complex numbers as they lie, in doubles: tile_outer and tile_k are the real product's, in which a number of A has two rows
- * and two steps, one of B two steps. Along m or n a line has the numbers of one step, both parts of each. */
+/* A panel of complex numbers as they lie, in doubles: tile_outer and tile_k are the real product's, in which a number of A has
+ * two rows and two steps, one of B two steps. Along m or n a line has the numbers of one step, both parts of each. */
 template <int tile_outer_, int tile_k_, bool k_contiguous_, bool of_a>
 struct complex_panel : panel<k_contiguous_ == of_a ? of_a ? tile_outer_ / 2 : 2 * tile_outer_ : tile_outer_,
                              k_contiguous_ ? tile_k_ : tile_k_ / 2, k_contiguous_, 1, false, k_contiguous_> {

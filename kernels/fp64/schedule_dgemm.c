@@ -17,9 +17,9 @@
  * of its own.
  *
  * The constants are those with which what is chosen for 70 products on an H200 takes least, and forecasts are nearest to what
- * was measured (docs/lab/fp64.md). They were fitted together, so that no one of them is a measurement; but MEMORY_SHARE is the other
- * families', OLD_TILE_CLOCKS an earlier fit's, and what is said of 8 bytes was set by hand afterwards, but for L2_BYTES_A_CLOCK_BY_8: that and
- * the efficiency of 64x64_3 fit 268 products on an H100. The clock is the one that
+ * was measured (docs/lab/fp64.md). They were fitted together, so that no one of them is a measurement; but MEMORY_SHARE is the
+ * other families', OLD_TILE_CLOCKS an earlier fit's, and what is said of 8 bytes was set by hand afterwards, but for
+ * L2_BYTES_A_CLOCK_BY_8: that and the efficiency of 64x64_3 fit 268 products on an H100. The clock is the one that
  * FP32 multiply-adds sustain: FP64's tensor cores have a higher one, so that a row's efficiency may be above 1. */
 #define START_CLOCKS        200.0
 #define MEMORY_SHARE        0.9 /* of the memory's rate, where operands are used hardly more than once */
@@ -32,18 +32,19 @@
 #define PARTS_BYTES_A_CLOCK 10.8 /* at which the second launch reads parts of tiles */
 /* Each further chain of a run. */
 #define CHAIN_CLOCKS 1400.0
-/* What a multiprocessor gets of L2 while all read, and of what its blocks have in common; and of lines that begin anywhere, which are
- * five sectors instead of four. */
+/* What a multiprocessor gets of L2 while all read, and of what its blocks have in common; and of lines that begin anywhere,
+ * which are five sectors instead of four. */
 #define L2_BYTES_A_CLOCK      39.9
 #define L2_BYTES_A_CLOCK_BY_8 32.0
-/* What a multiprocessor reads at most where its blocks compute tiles of 32 x 32 and operands come from the memory: 28 bytes a nanosecond on
- * an H200, where other tiles get 33; on an H100 all get some 22. */
+/* What a multiprocessor reads at most where its blocks compute tiles of 32 x 32 and operands come from the memory: 28 bytes a
+ * nanosecond on an H200, where other tiles get 33; on an H100 all get some 22. */
 #define SMALL_TILE_ELEMENTS      (32 * 32)
 #define SMALL_TILE_BYTES_A_CLOCK 15.0
-/* In a step, of a block's only warp, if no other block covers them; of more warps so much less. */
+/* What a block's only warp waits in a step, if no other block covers it; more warps wait so much less. */
 #define WAITING_CLOCKS 945.0
-/* Blocks of fewer warps than a multiprocessor has quarters: what comes beside steps takes so much longer, or, after some rounds, when others
- * cover it, so much unless an old C is waited for; and a step takes so many clocks for each of the blocks that are not there to cover it. */
+/* Blocks of fewer warps than a multiprocessor has quarters: what comes beside steps takes so much longer, or, after some
+ * rounds, when others cover it, so much unless an old C is waited for; and a step takes so many clocks for each of the blocks
+ * that are not there to cover it. */
 #define QUARTERS            4
 #define MANY_BLOCKS         4
 #define FEW_WARPS_BESIDE    1.6
@@ -51,8 +52,8 @@
 #define FEW_WARPS_UNCOVERED 25.0
 /* Computing and reading are done at a time: the shorter one delays the longer one by this share. */
 #define HIDDEN_SHARE 0.02
-/* Batches: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so much
- * longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
+/* Batches: most rows' warps have so many columns of C, and half of the tile's rows. What a tile takes beside its steps takes so
+ * much longer where fewer blocks than this are there to cover it: squares of 64 to 512 on an H200 and an H100. */
 #define BATCH_COLUMNS   32
 #define BATCH_UNCOVERED 2.0
 #define BATCH_COVERING  3
@@ -155,9 +156,9 @@ static double later_round_clocks(const costs *costs, double steps, int64_t runs,
     return round_clocks(&among, costs->blocks, steps, runs, chains);
 }
 
-/* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. After two full ones, or three of four blocks
- * each, blocks no longer begin and end together, and those that are left run beside others. Before, multiprocessors of four blocks
- * that end first are filled with what is left: they have a full round more, and the others nothing. */
+/* All rounds, as the busiest multiprocessor sees them: full ones, and one of what is left. After two full ones, or three of
+ * four blocks each, blocks no longer begin and end together, and those that are left run beside others. Before, multiprocessors
+ * of four blocks that end first are filled with what is left: they have a full round more, and the others nothing. */
 static double wave_clocks(const costs *costs, int64_t blocks, int cluster, double steps, int64_t runs,
                           int32_t chains)
 {
@@ -193,8 +194,8 @@ static double longest_run(const tb_dgemm_schedule *own)
                                 : ceil(dealt / (double)own->pieces);
 }
 
-/* Whether a run may be more than one chain: cuBLAS does not cut k where C has more elements than this. Where C itself is to be added,
- * it has no room for totals; parts of tiles go to slots, which have. */
+/* Whether a run may be more than one chain: cuBLAS does not cut k where C has more elements than this. Where C itself is to be
+ * added, it has no room for totals; parts of tiles go to slots, which have. */
 static bool may_be_cut(const tb_kernel *kernel, const tb_product *product, bool has_tiles)
 {
     enum { CUT_ELEMENTS = 3000000 };
@@ -204,8 +205,8 @@ static bool may_be_cut(const tb_kernel *kernel, const tb_product *product, bool 
 
 /* Into how many chains a block's steps of a tile are cut. The rms error of a sum of k numbers of one sign grows as
  * k to the power of 1.5, so that c chains, each of every c-th step, have a c-th of it. cuBLAS cuts k in about so many
- * where C is small, in half as many where it has a short side. Beyond LONG_ROOT squared of k chains grow no longer: one more takes next to
- * no time there, and those of all pieces of a tile count. */
+ * where C is small, in half as many where it has a short side. Beyond LONG_ROOT squared of k chains grow no longer: one more
+ * takes next to no time there, and those of all pieces of a tile count. */
 int32_t tb_dgemm_chains_of(const tb_kernel *kernel, const tb_product *product, const tb_dgemm_schedule *own)
 {
     enum { SHORT_SIDE = 128, LONG_ROOT = 128 };
@@ -278,7 +279,8 @@ static tb_dgemm_schedule deal_evenly(const costs *costs, int64_t whole, int64_t 
     return best;
 }
 
-/* The same where no tile is whole, each one's pieces a cluster: if that leaves each of them one chain, or totals have registers. */
+/* The same where no tile is whole, each one's pieces a cluster: if that leaves each of them one chain, or totals have
+ * registers. */
 static tb_dgemm_schedule deal_to_clusters(const costs *costs, int64_t room, tb_dgemm_schedule best)
 {
     const tb_kernel *kernel = costs->kernel;
@@ -300,8 +302,8 @@ tb_masked_tiles tb_dgemm_tiles_of(const tb_kernel *kernel, const tb_product *pro
     return tb_masked_tiles_of(product, kernel->tile_m, kernel->tile_n, TB_DGEMM_GROUP);
 }
 
-/* Where steps are left out, tiles cut into pieces of so many of them, as blocks take them in turn, the longest first: what all take
- * together, but the longest one at least. */
+/* Where steps are left out, tiles cut into pieces of so many of them, as blocks take them in turn, the longest first: what all
+ * take together, but the longest one at least. */
 static tb_dgemm_schedule cut(const costs *costs, int64_t pieces, double share, tb_dgemm_schedule other)
 {
     tb_dgemm_schedule own = other;

@@ -1,8 +1,8 @@
 /* The fields of shapes.def and shapes_complex.def by their names.
  *
  * TB_DGEMM_BY_NAMES(stamp, name(64x32), ...) is stamp(64x32, ...), with the values of all fields of a row of shapes.def, and
- * TB_ZGEMM_BY_NAMES the same of shapes_complex.def. The field stages(4) becomes TB_DGEMM_stages_IS_stages(4), which is 4; in the place
- * of slices it becomes TB_DGEMM_slices_IS_stages(4), which is not defined.
+ * TB_ZGEMM_BY_NAMES the same of shapes_complex.def. The field stages(4) becomes TB_DGEMM_stages_IS_stages(4), which is 4; in
+ * the place of slices it becomes TB_DGEMM_slices_IS_stages(4), which is not defined.
  */
 #ifndef TB_DGEMM_SHAPES_H
 #define TB_DGEMM_SHAPES_H

@@ -1,7 +1,7 @@
 /* Panels: the blocks of a factorization that no product does, each by one launch of one block of threads. Shared by C and CUDA.
  *
- * POTRF's is a triangle on the diagonal. Whichever is stored, to the kernel it is a lower one, L, whose rows and columns have steps of
- * their own.
+ * POTRF's is a triangle on the diagonal. Whichever is stored, to the kernel it is a lower one, L, whose rows and columns have
+ * steps of their own.
  */
 #ifndef TB_PANEL_H
 #define TB_PANEL_H

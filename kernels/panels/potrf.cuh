@@ -1,5 +1,5 @@
-/* potrf: L := the lower triangle with L L' = the matrix whose lower triangle it is, column after column, all of it in shared memory.
- * Where a pivot is not positive the matrix stays as it was.
+/* potrf: L := the lower triangle with L L' = the matrix whose lower triangle it is, column after column, all
+ * of it in shared memory. Where a pivot is not positive the matrix stays as it was.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 #define TOTALS_FIRST 90
 #define TOTALS_END   100
 
-/* For totals, where a block has chains to cut. */
+/* Shared memory for totals, where a block has chains to cut. */
 static int totals_bytes(const tb_launcher *launcher, const tb_kernel *kernel,
                         const tb_simt_schedule *schedule, int64_t dealt)
 {

@@ -19,8 +19,8 @@
  * such a sector more counts. */
 #define SINGLE_SHARE(bytes)      ((bytes) == 4 ? 0.88 : 0.94)
 #define RUN_BYTES(bytes, shifts) ((bytes) * (shifts) > 16 ? 8.0 : 16.0)
-/* The same of one column, whose warps take no turns (docs/lab/simt.md, "One column along k"): less where lines begin with those of
- * memory, as runs of one row lie far from those of the next all the same. */
+/* The same of one column, whose warps take no turns (docs/lab/simt.md, "One column along k"): less where lines begin with those
+ * of memory, as runs of one row lie far from those of the next all the same. */
 #define RUN_BYTES_ALONE(even) ((even) ? 8.0 : 40.0)
 #define LINE_BYTES            128
 /* A copy's way from memory and back under load: what is in flight arrives once in so many. */

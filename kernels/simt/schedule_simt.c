@@ -45,9 +45,9 @@
 #define SATURATING_THREADS 134.0
 /* What an operand that is contiguous along k costs of the efficiency where it moves word by word. */
 #define WORDS_ALONG_K_SHARE 0.018
-/* A step takes so much longer for each byte a multiply-add of operands along k whose lines begin within sectors: what a copy brings
- * of a line is in one sector more than it has bytes for, and mostly in two lines of the caches. 76 x 4262 x 4692 by 16x128_2 takes
- * 140 us NN and 105 NT, on an H200. */
+/* A step takes so much longer for each byte a multiply-add of operands along k whose lines begin within sectors: what a copy
+ * brings of a line is in one sector more than it has bytes for, and mostly in two lines of the caches. 76 x 4262 x 4692 by
+ * 16x128_2 takes 140 us NN and 105 NT, on an H200. */
 #define SPLIT_SECTORS 1.1
 #define SECTOR_BYTES  32
 /* In a batch, whose tiles keep coming, what a tile takes beside its steps takes this much of that from the second round on, where
@@ -156,7 +156,7 @@ static costs costs_of(const tb_kernel *kernel, const tb_product *product, int64_
     };
 }
 
-/* At a time, as many blocks sharing a multiprocessor as there is room for. */
+/* How many run at a time, as many blocks sharing a multiprocessor as there is room for. */
 static int64_t most_clusters(const costs *costs, int cluster)
 {
     return tb_clusters_at_a_time(cluster, costs->blocks, costs->target);
@@ -305,8 +305,8 @@ tb_tile_order tb_simt_order_of(const tb_kernel *kernel, const tb_simt_schedule *
                           (int64_t)target.multiprocessors * kernel->blocks);
 }
 
-/* Where steps are left out, every tile has a block, and blocks take them in turn, the longest first: what all take together, but the
- * longest one at least. */
+/* Where steps are left out, every tile has a block, and blocks take them in turn, the longest first: what all take together, but
+ * the longest one at least. */
 static tb_simt_schedule plan_with_zeros(const costs *costs, double share, tb_simt_schedule own)
 {
     const double steps = (double)own.steps, tiles = (double)own.tiles;
@@ -348,7 +348,7 @@ static tb_simt_schedule plan(const tb_kernel *kernel, const tb_product *product,
     const int64_t rounds = tiles / multiprocessors * multiprocessors;
     if (rounds == whole || rounds == tiles)
         return best;
-    /* In the first wave fewer than there are multiprocessors: see spreads. */
+    /* In the first wave there are fewer pieces than multiprocessors: see spreads. */
     best = deal(&costs, rounds, rounds < wave ? multiprocessors - 1 : multiprocessors, 1, best);
     best = deal_evenly(&costs, rounds, whole + wave - rounds, best);
     return deal_to_clusters(&costs, rounds, whole + wave - rounds, best);

@@ -335,7 +335,7 @@ __device__ inline void multiply_and_write(const tb_skinny_arguments &arguments)
         skinny::multiply_and_write<real, k_contiguous, vector, extent>(arguments);                           \
     }
 
-/* By what is contiguous in the long operand, and whether rows are copied one by one or 16 bytes at a time. */
+/* Kernels differ in what is contiguous in the long operand, and in whether rows are copied one by one or 16 bytes at a time. */
 #define TB_SKINNY_STAMP_ALL(name, real, extent)                                                              \
     TB_SKINNY_STAMP(name##_outer_##extent, real, false, false, extent)                                       \
     TB_SKINNY_STAMP(name##_outer_vector_##extent, real, false, true, extent)                                 \

@@ -1,4 +1,5 @@
-/* What catalog.c stamps for products whose C has a short side: entries as TB_SKINNY_ENTRY orders them, and rows. For catalog.c alone. */
+/* What catalog.c stamps for products whose C has a short side: entries as TB_SKINNY_ENTRY orders them, and rows. For catalog.c
+ * alone. */
 #ifndef TB_SKINNY_ROWS_H
 #define TB_SKINNY_ROWS_H
 

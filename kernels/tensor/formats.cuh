@@ -68,13 +68,13 @@ struct place {
     uint4 *own;
     int rows;
 
-    /* In a part of 16 bits, which begins after so many bytes of each row. */
+    /* The place in a part of 16 bits, which begins after so many bytes of each row. */
     __device__ uint4 &halves(int row_bytes) const
     {
         return own[row_bytes / 16 * rows];
     }
 
-    /* In a part of 8 bits: two steps of a row are neighbours. */
+    /* The place in a part of 8 bits, where two steps of a row are neighbours. */
     __device__ uint2 &bytes(int row_bytes) const
     {
         const int step = threadIdx.x / block_rows;

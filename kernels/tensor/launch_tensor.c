@@ -14,8 +14,8 @@
 
 #define SPLIT_THREADS (TB_SPLIT_BLOCK_ROWS * TB_SPLIT_STAGE_K / 8)
 
-/* How many stages a block splits: so few that there are blocks for all the room there is, as a block waits for its stages one after
- * the other. */
+/* How many stages a block splits: so few that there are blocks for all the room there is, as a block waits for its stages one
+ * after the other. */
 int64_t tb_split_block_stages(const tb_launcher *launcher, int64_t rows, int64_t stages)
 {
     int64_t each = TB_SPLIT_BLOCK_STAGES_MOST;

@@ -93,7 +93,7 @@ __device__ inline void copy_bulk(uint32_t target, const void *source, uint32_t b
         : "memory");
 }
 
-/* To the same address in every block of the cluster whose bit is set, telling each block's own barrier. */
+/* Copies to the same address in every block of the cluster whose bit is set, and tells each block's own barrier. */
 __device__ inline void copy_bulk_multicast(uint32_t target, const void *source, uint32_t bytes,
                                            uint32_t barrier, uint16_t blocks)
 {
@@ -133,7 +133,7 @@ template <int registers> __device__ inline void lower_registers()
 
 /* ---- wgmma -------------------------------------------------------------------------------------------- */
 
-/* Before the first wgmma that reads registers written otherwise. */
+/* Has to come before the first wgmma that reads registers written otherwise. */
 __device__ inline void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");

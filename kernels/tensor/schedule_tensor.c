@@ -1,5 +1,5 @@
-/* How products are dealt to the launches that multiply parts: what a way to cut them is forecast to take, the one that is forecast
- * to take least, and where in the workspace everything lies.
+/* How products are dealt to the launches that multiply parts: what a way to cut them is forecast to take, the one that is
+ * forecast to take least, and where in the workspace everything lies.
  */
 #include "kernels/tensor/schedule_tensor.h"
 
@@ -41,9 +41,9 @@ const tb_split_family tb_split_bf16x9 = {TB_SPLIT_BF16_ROW_BYTES, 4, 9, LAUNCHES
 /* One more launch, and one more reading. */
 const tb_split_family tb_split_fp16x3 = {
     TB_SPLIT_FP16_ROW_BYTES, 1, 3, LAUNCHES_CLOCKS * 1.6, 12, true, false};
-/* As if it were FP16 parts with FP8. Fitted to what it takes beside bf16x6 on an H200, in a row, at n = 512 to 4096 and with panels of
- * 256 to 768 columns: a survey ends with several trips to memory, one after the other, and of what the passes read and write, 15
- * bytes, they move less at a time. */
+/* Forecast as if it were FP16 parts with FP8. Fitted to what it takes beside bf16x6 on an H200, in a row, at n = 512 to 4096
+ * and with panels of 256 to 768 columns: a survey ends with several trips to memory, one after the other, and of what the
+ * passes read and write, 15 bytes, they move less at a time. */
 const tb_split_family tb_split_mixed = {
     TB_SPLIT_MIXED_ROW_BYTES, 2, 4.8, LAUNCHES_CLOCKS * 3.2, 20, true, true};
 
@@ -52,7 +52,8 @@ static int64_t even(int64_t panels)
     return tb_ceil_div(panels, TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
 }
 
-/* In blocks. That there is a cluster at all is taken for granted: no chip with clusters has a single multiprocessor. */
+/* The clusters that run at a time, in blocks. That there is one at all is taken for granted: no chip with clusters has a single
+ * multiprocessor. */
 static int64_t whole_clusters(int multiprocessors)
 {
     return tb_larger(1, multiprocessors / TB_SPLIT_CLUSTER_BLOCKS) * TB_SPLIT_CLUSTER_BLOCKS;
@@ -153,7 +154,8 @@ static double rows_split(const tb_product *product, int tile_n)
     return rows_read(product, TB_A) + (tb_is_split_once(product, tile_n) ? 0 : rows_read(product, TB_B));
 }
 
-/* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones, or the passes have less to do. */
+/* The narrow tile takes more time for the same work; it gains where the last wave has few wide ones, or the passes have less to
+ * do. */
 static tb_split_schedule schedule_of(const tb_split_family *family, const tb_product *product,
                                      tb_target target)
 {
@@ -200,7 +202,8 @@ static int64_t pace_words(const tb_split_layout *l, int64_t works)
     return tb_ceil_div(works, l->blocks) * tb_ceil_div(l->stages, TB_SPLIT_PACE_STAGES);
 }
 
-/* Whose clocks a product takes. Of a triangle some rows have so few nonzero elements that no survey could find for parts of FP8. */
+/* Whose clocks a product takes. Of a triangle some rows have so few nonzero elements that no survey could find for parts of
+ * FP8. */
 static const tb_split_family *counted_as(const tb_split_family *own, const tb_product *product)
 {
     return own->surveys && tb_zeros_of(product) ? &tb_split_bf16x6 : own;

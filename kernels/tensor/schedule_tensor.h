@@ -46,7 +46,8 @@ typedef struct tb_split_layout {
     size_t workspace;
 } tb_split_layout;
 
-/* Clusters take one tile above another one: pairs that touch the mask, and, where there are zeros, in which order they are taken. */
+/* Clusters take one tile above another one: pairs that touch the mask, and, where there are zeros, in which order they are
+ * taken. */
 tb_masked_tiles tb_split_pairs_of_tiles(const tb_product *product, int tile_n);
 tb_tile_order tb_split_order_of(const tb_product *product, int tile_n, int multiprocessors);
 

@@ -1,8 +1,8 @@
 /* sgemm_split_sm90: the format of the parts is chosen on the device, and every launch takes the same arguments. The first clears
  * what the second, a survey of both operands, finds out: the largest magnitude of every row of op(A) and column of op(B), and
  * how far the others lie below it. Where that leaves all sums large enough (findings.cuh), the third splits the operands into
- * two FP16 parts, with FP8 for what they miss, else into three BF16 parts; the fourth multiplies the one kind or the other, or FP32
- * numbers as they are. Where k is shared out, a fifth adds the shares up.
+ * two FP16 parts, with FP8 for what they miss, else into three BF16 parts; the fourth multiplies the one kind or the other, or
+ * FP32 numbers as they are. Where k is shared out, a fifth adds the shares up.
  */
 #include "kernels/tensor/sgemm_split_sm90.cuh"
 #include "kernels/tensor/survey.cuh"

@@ -109,7 +109,7 @@ __device__ inline const char *chunk(const void *parts, uint32_t panel, uint32_t 
 struct pace {
     bool waits = true;
 
-    /* Before so many stages of the tile with this index, of all works, are begun. */
+    /* Called before so many stages of the tile with this index, of all works, are begun. */
     __device__ void keep(const tb_split_arguments &arguments, int index, uint32_t stage, int works)
     {
         const uint32_t clusters = gridDim.x / cluster_blocks, wave = uint32_t(index) / clusters;
@@ -274,7 +274,7 @@ template <class layout> __device__ inline uint32_t list_at(uint32_t shared, int 
            uint32_t(sizeof(uint32_t)) * stage;
 }
 
-/* Before a segment: a lane for every stage. */
+/* Called before a segment: a lane lists the products of each stage. */
 template <class layout>
 __device__ inline void list_segment(const tb_split_arguments &arguments, uint32_t shared, const work &work,
                                     int done)

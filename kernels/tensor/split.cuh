@@ -17,8 +17,8 @@
  * Two FP16 parts: 11 + 11 significant bits and a sign, of a number that was scaled so that the largest of its row of
  * op(X) lies in [2^14, 2^15). What the parts miss is at most 2^-23 of the number, or 2^-39 of the row's largest.
  *
- * Two FP16 parts with FP8: the first is rounded to 9 bits, halves away from zero. The two miss at most 2^-21 of the number, which a
- * third part has, but for 2^-39 of the row's largest.
+ * Two FP16 parts with FP8: the first is rounded to 9 bits, halves away from zero. The two miss at most 2^-21 of the
+ * number, which a third part has, but for 2^-39 of the row's largest.
  *
  * Rows and steps of k that do not exist become zeros, so that the kernel that multiplies has no edges there.
  */
@@ -135,7 +135,7 @@ __device__ inline void read_columns(const operand &x, int64_t first_row, int64_t
 }
 static_assert(threads / stage_k == step_k, "read_columns: as many warps as a thread has values");
 
-/* By two factors, as one may lie beyond FP32's exponents. */
+/* Multiplies by two factors, as one may lie beyond FP32's exponents. */
 __device__ inline void scale(float (&values)[step_k], int exponent)
 {
     const int half = exponent / 2;
@@ -171,8 +171,8 @@ __device__ inline void raise(uint32_t *finding, uint32_t value)
         raise_alone(finding, value);
 }
 
-/* A block's share of an operand: 64 rows, some stages of k, without those that no tile needs. Blocks that read together read neighbours: along the rows
- * where memory does, else along k. */
+/* A block's share of an operand: 64 rows, some stages of k, without those that no tile needs. Blocks that read together
+ * read neighbours: along the rows where memory does, else along k. */
 struct share {
     uint32_t first_row, first_stage, end_stage;
     int row, step; /* a thread's, within the rows and a stage */
@@ -206,7 +206,7 @@ struct share {
     }
 };
 
-/* Before a split that scales: the largest magnitude of each row. */
+/* Finds the largest magnitude of each row, before a split that scales. */
 __device__ inline void find_largest(const operand &x, const tb_split_arguments &arguments, int64_t block)
 {
     const share share(x, arguments, block);

@@ -67,9 +67,9 @@
 /* FP8 beside FP16 parts: third parts are multiplied by two to this power, first parts divided. */
 #define TB_SPLIT_SMALL_SHIFT 8
 
-/* Significant bits of the first part, where FP8 has what two parts miss. Eight would be enough for 24, too, but with each bit less
- * products of order 2, of which FP8 knows three bits, become four times as large; with each bit more the tensor cores cut more off
- * beside larger products (docs/precision.md). */
+/* Significant bits of the first part, where FP8 has what two parts miss. Eight would be enough for 24, too, but with each bit
+ * less products of order 2, of which FP8 knows three bits, become four times as large; with each bit more the tensor cores cut
+ * more off beside larger products (docs/precision.md). */
 #define TB_SPLIT_SHORT_BITS 9
 
 /* Exponents, unbiased, that the split product takes; what has others is left to FP32 arithmetic. BF16 parts mind all
@@ -121,7 +121,7 @@ typedef enum tb_split_format { TB_SPLIT_NOTHING, TB_SPLIT_MIXED, TB_SPLIT_BF16 }
 /* Where more than one piece in so many lacks a part, products with empty parts are left out. */
 #define TB_SPLIT_LACKING_SHARE 16
 
-/* In device memory, set to zero before the pre-pass, but for a where A's parts are there already. */
+/* Lies in device memory, and is set to zero before the pre-pass, but for a where A's parts are there already. */
 typedef struct tb_split_findings {
     tb_split_range a, b;
 } tb_split_findings;

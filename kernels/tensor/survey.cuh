@@ -113,7 +113,7 @@ __device__ inline int64_t survey_blocks(const operand &x, const tb_split_argumen
            ((arguments.stages + arguments.survey_stages - 1) / arguments.survey_stages);
 }
 
-/* Before a split whose format is to be chosen: the largest magnitude of each row, and how far the others lie below it. */
+/* Finds the largest magnitude of each row, and how far the others lie below it, before a split whose format is to be chosen. */
 __device__ inline void survey(const operand &x, const tb_split_arguments &arguments, int64_t block)
 {
     __shared__ census of_row[block_rows];

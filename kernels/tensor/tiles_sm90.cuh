@@ -40,7 +40,8 @@ struct tile {
 };
 
 /* Clusters go down a group of columns of C: 8 pairs of panels of A by 8 of B are in flight, whose chunks of
- * the same k meet in L2; with a mask as mask.h says, where there are zeros as zeros.h does. The tile of a block of the cluster. */
+ * the same k meet in L2; with a mask as mask.h says, where there are zeros as zeros.h does. The tile of a block of the
+ * cluster. */
 template <int group = TB_SPLIT_GROUP>
 __device__ inline tile tile_at(const tb_split_arguments &arguments, int index, int rank)
 {

@@ -1,5 +1,5 @@
-/* wgmma m64 n k16, BF16 or FP16 operands in shared memory, or k32 and FP8, FP32 accumulators: D (64 x n) = A * B + (keep ? D : 0),
- * for the widths n that kernels here use.
+/* wgmma m64 n k16, BF16 or FP16 operands in shared memory, or k32 and FP8, FP32 accumulators: D (64 x n) = A * B + (keep
+ * ? D : 0), for the widths n that kernels here use.
  *
  * Both operands are K-major without swizzle: shared memory holds core matrices of 8 rows x 8 steps of k (16 of FP8), 128
  * bytes in one piece, so that reading one touches every bank once. A descriptor says where the first core

@@ -25,7 +25,7 @@ tb_status tb_launch_mending(const tb_launcher *launcher, const tb_kernel *kernel
                is_complex = tb_is_complex(product->c.element);
     const tb_operand *triangle = tb_triangle_of(product);
     const tb_matrix *c = &product->c.matrix;
-    /* In numbers: of a real view two are one, of what is embedded one has two columns. */
+    /* Counted in numbers: of a real view two are one, of what is embedded one has two columns. */
     const int64_t ld = is_complex && left ? copy->ld / 2 : copy->ld,
                   down = tb_ceil_div(product->m, TB_EXPAND_TILE),
                   across = tb_ceil_div(product->n, TB_EXPAND_TILE),

@@ -10,8 +10,8 @@
 #define TILE_LOAD_CLOCKS 1500.0
 #define TILE_ROW_CLOCKS  50.0
 
-/* What a solve takes from one barrier to the next: for the panel that is solved, and for each warp that multiplies by it meanwhile.
- * Fitted on an H100 to launches of the rows that are one launch, timed by themselves (05cf9aa). */
+/* What a solve takes from one barrier to the next: for the panel that is solved, and for each warp that multiplies by it
+ * meanwhile. Fitted on an H100 to launches of the rows that are one launch, timed by themselves (05cf9aa). */
 static const struct {
     double solved, multiplied;
 } panel_clocks[TB_ELEMENTS] = {[TB_FP32] = {820, 152},
@@ -45,7 +45,8 @@ static double multiplying_clocks(const tb_product *product, double share)
     return tiles * (TILE_LOAD_CLOCKS + share * TILE_ROW_CLOCKS * (double)rows);
 }
 
-/* Clocks of a block that solves: bands one after the other, whose warps all multiply by what is solved already, and then take turns. */
+/* Clocks of a block that solves: bands one after the other, whose warps all multiply by what is solved already, and then take
+ * turns. */
 static double solving_clocks(const tb_product *product)
 {
     const tb_element element = tb_element_of(product);

@@ -18,7 +18,7 @@ constexpr int threads = TB_MEND_THREADS, at_a_time = 4;
 
 using triangular::number;
 
-/* By a real alpha as the product does. */
+/* Multiplies by a real alpha as the product does. */
 template <class value> __device__ inline value scaled(const tb_mend &x, value sum)
 {
     using real = typename value::real;

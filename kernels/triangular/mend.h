@@ -1,6 +1,6 @@
-/* What the kernel is given that mends a triangular product: columns of C that had numbers which are not finite are computed again from
- * a copy of C, with what the triangle stores and nothing else. The triangle is a lower one on the left, L, as triangular.h sees it.
- * Shared by C and CUDA.
+/* What the kernel is given that mends a triangular product: columns of C that had numbers which are not
+ * finite are computed again from a copy of C, with what the triangle stores and nothing else. The triangle is
+ * a lower one on the left, L, as triangular.h sees it. Shared by C and CUDA.
  */
 #ifndef TB_MEND_H
 #define TB_MEND_H

@@ -1,4 +1,5 @@
-/* Numbers, real or complex, as the triangular kernels compute with them. A product is added in fused multiply-adds of its parts. */
+/* Numbers, real or complex, as the triangular kernels compute with them. A product is added in fused
+ * multiply-adds of its parts. */
 #pragma once
 
 #include <cmath>
@@ -77,7 +78,8 @@ template <class real> __device__ inline number<real, 2> inverse_of(number<real, 
     return {has ? a.part[0] / square : real(NAN), has ? -a.part[1] / square : real(NAN)};
 }
 
-/* Scales the number until its larger part is between 1 and 2, unless it is zero or not finite; by which power of two, inverted. */
+/* Scales the number until its larger part is between 1 and 2, unless it is zero or not finite; by which power
+ * of two, inverted. */
 template <class real> __device__ inline int normalize(number<real, 2> &x)
 {
     const real magnitude = fmax(fabs(x.part[0]), fabs(x.part[1]));

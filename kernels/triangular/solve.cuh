@@ -7,9 +7,10 @@
  *   warp 1  |  |               |      |    slot     a panel of C in shared memory, for all warps
  *        +--+--+--+            +------+
  *
- * A step a panel. Its warp solves it by substitution: a lane has a column, in registers, and all know L. A barrier later the other
- * warps multiply what L has left of their own panels by it: a lane has 4 x 4 sums (2 x 4). Meanwhile a warp's next tile of L is on
- * its way, in registers, and so is a panel of C, three steps ahead. What is solved already, in bands above, comes as panels of C do.
+ * A step a panel. Its warp solves it by substitution: a lane has a column, in registers, and all know L. A barrier later the
+ * other warps multiply what L has left of their own panels by it: a lane has 4 x 4 sums (2 x 4). Meanwhile a warp's next tile of
+ * L is on its way, in registers, and so is a panel of C, three steps ahead. What is solved already, in bands above, comes as
+ * panels of C do.
  *
  * What is subtracted from a row of alpha C is summed by itself, and of each tile by itself: rounded as numbers of that sum's size
  * are, which may be much smaller. What the difference is rounded by is not lost either: the quotient is corrected by it.
@@ -101,8 +102,8 @@ template <class value> struct solver {
     /* Columns that a warp's lanes take at once of a tile, and in how many turns they have all. */
     static constexpr int lines = lanes / rows, each = rows * rows / lanes;
 
-    /* A lane's sums: 4 x 4 numbers, or as mma.sync deals them. Columns lie in vectors of 16 bytes, each beside those of the next lanes,
-     * so that lanes that are served together have all banks. */
+    /* A lane's sums: 4 x 4 numbers, or as mma.sync deals them. Columns lie in vectors of 16 bytes, each beside those of the next
+     * lanes, so that lanes that are served together have all banks. */
     static constexpr int column_lanes = is_double ? 4 : 8, lane_columns = columns / column_lanes,
                          lane_rows = rows / (lanes / column_lanes), vector = 16 / sizeof(value),
                          vector_step = column_lanes * vector;
@@ -311,7 +312,7 @@ template <class value> struct solver {
                 totals.of[i][j] = sum_of(totals.of[i][j], products.of[i][j]);
     }
 
-    /* From a lane's rows and columns to a column a lane. */
+    /* Puts sums of a lane's rows and columns where each lane finds those of a column. */
     __device__ void put_sums(const lane_tile &totals) const
     {
         value *place = sums + lane / column_lanes * lane_rows * slot_pitch + lane % column_lanes * vector;

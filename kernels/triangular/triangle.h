@@ -15,8 +15,8 @@ static inline bool tb_is_lower(const tb_product *product)
     return (tb_triangle_of(product)->stored == TB_LOWER) != tb_is_read_transposed(product);
 }
 
-/* Computes again what a triangular product made of numbers that are not finite: of C as it was there is a copy, and notes tell in which
- * of its tiles they are (tb_launch_noting_expand). */
+/* Computes again what a triangular product made of numbers that are not finite: of C as it was there is a copy,
+ * and notes tell in which of its tiles they are (tb_launch_noting_expand). */
 tb_status tb_launch_mending(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                             const tb_matrix *copy, const uint32_t *notes);
 

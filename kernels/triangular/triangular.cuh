@@ -63,8 +63,8 @@ template <class value> struct block {
         return along_rows ? make_int2(along, line) : make_int2(line, along);
     }
 
-    /* All is on its way before any of it is used. What L does not have is zero; of its own diagonal block, what is above the diagonal
-     * is not read and the diagonal of ones is not either. */
+    /* All is on its way before any of it is used. What L does not have is zero; of its own diagonal block, what is above the
+     * diagonal is not read and the diagonal of ones is not either. */
     __device__ void read_tile(int64_t first_row, int64_t first_column, value (&values)[share]) const
     {
         const bool diagonal = first_row == first_column;
@@ -142,7 +142,7 @@ template <class value> struct block {
         __syncthreads();
     }
 
-    /* With the tile and the panel of C that are in shared memory; of a diagonal tile, what is not above the diagonal. */
+    /* Multiplies the tile by the panel of C that are in shared memory; of a diagonal tile, what is not above the diagonal. */
     __device__ void accumulate(bool diagonal, sums &sums) const
     {
 #pragma unroll 4

@@ -28,8 +28,8 @@
     (TB_TRIANGULAR_ROWS(bytes) *                                                                             \
      (TB_TRIANGULAR_ROWS(bytes) + 2 + TB_TRIANGULAR_WARPS * TB_TRIANGULAR_COLUMNS) * (bytes))
 
-/* Solves: a block has so many columns of C, and a warp of it so many rows at a time. All that together is in shared memory: panels
- * of C and a tile of L for each warp, their lines so many bytes apart, and inverses of L's diagonal. */
+/* Solves: a block has so many columns of C, and a warp of it so many rows at a time. All that together is in shared memory:
+ * panels of C and a tile of L for each warp, their lines so many bytes apart, and inverses of L's diagonal. */
 #define TB_SOLVE_COLUMNS          32
 #define TB_SOLVE_ROWS(bytes)      ((bytes) > 8 ? 8 : 16)
 #define TB_SOLVE_WARPS            16

@@ -6,8 +6,8 @@
 #include "lib/machine/machine.h"
 #include "words/integers.h"
 
-/* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be that of the real batch which
- * a complex one is lowered to. Terms that are joined lie as the kernel wants them. */
+/* Whether operands are written out for the kernel. A structured one reads them as they lie, but may also be
+ * that of the real batch which a complex one is lowered to. Terms that are joined lie as the kernel wants them. */
 static bool needs_expansion(const tb_plan *plan, const tb_product *product)
 {
     const tb_kernel *kernel = plan->kernel;

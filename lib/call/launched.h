@@ -1,6 +1,6 @@
-/* What the kernel of a resident product is launched with: steps of k of a term, whose operands are written out into buffers of the
- * call's where they do not lie as the kernel wants them. Either they are expanded (words/lowered.h), or they miss its alignment and are
- * copied into pitched memory.
+/* What the kernel of a resident product is launched with: steps of k of a term, whose operands are written out into
+ * buffers of the call's where they do not lie as the kernel wants them. Either they are expanded (words/lowered.h), or
+ * they miss its alignment and are copied into pitched memory.
  */
 #ifndef TB_LAUNCHED_H
 #define TB_LAUNCHED_H

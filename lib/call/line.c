@@ -1,6 +1,6 @@
-/* The straight line of every task: trivial cases, facts, decision, run. A small task comes here where only the driver could say in
- * whose memory it lies. If that is the host's, the task goes to the host without a forecast, which would take longer than the task
- * does. */
+/* The straight line of every task: trivial cases, facts, decision, run. A small task comes here where only the
+ * driver could say in whose memory it lies. If that is the host's, the task goes to the host without a forecast,
+ * which would take longer than the task does. */
 #include "lib/call/line.h"
 
 #include "dispatch/factor_choice.h"
@@ -120,7 +120,8 @@ static tb_plan decide(tb_task task, tb_facts *facts)
                                : tb_decide_factor(task.factor, facts);
 }
 
-/* A product that can be forecast only with a look at its operands gets one, and is told of it in known, which the task is then. */
+/* A product that can be forecast only with a look at its operands gets one, and is told of it in known, which
+ * the task is then. */
 static TB_OWN_FRAME void look_closer(tb_task *task, tb_product *known, tb_facts *facts, tb_plan *plan)
 {
     if (plan->reason != TB_REASON_MAGNITUDES || !tb_has_like_magnitudes(task->product, facts->places))
@@ -139,8 +140,8 @@ static TB_OWN_FRAME void decide_again(tb_task *task, tb_product *known, tb_facts
     look_closer(task, known, facts, plan);
 }
 
-/* Waits for a device where that pays. The plan is made where the caller wants it, and not a second time here: most are made in the
- * first step. */
+/* Waits for a device where that pays. The plan is made where the caller wants it, and not a second time here:
+ * most are made in the first step. */
 static TB_OWN_FRAME tb_plan reach_decision(tb_task *task, tb_product *known, tb_facts *facts)
 {
     tb_gather_facts(*task, facts);
@@ -203,8 +204,8 @@ static TB_OWN_FRAME void settle_small(tb_task task, const tb_host *host)
     run[task.kind][TB_ROUTE_HOST](task, &at_home, host, NULL);
 }
 
-/* What a call has to have left of its thread's stack to be more than handed to the host: deciding takes up to 20 KiB, a device's work
- * 12 and the driver's. */
+/* What a call has to have left of its thread's stack to be more than handed to the host: deciding takes up to 20
+ * KiB, a device's work 12 and the driver's. */
 #define STACK_LEAST ((size_t)64 << 10)
 
 static void settle(tb_task task, const tb_host *host)
@@ -219,9 +220,9 @@ static void settle(tb_task task, const tb_host *host)
         settle_decided(task, &facts, host);
 }
 
-/* A call over another one of this thread: it takes no lock of the library's and no turn, which the other one may have, and it is not
- * counted. Where the other one was interrupted in the driver, the driver cannot be asked where the operands lie: the host takes them
- * for its own. */
+/* A call over another one of this thread: it takes no lock of the library's and no turn, which the other one may
+ * have, and it is not counted. Where the other one was interrupted in the driver, the driver cannot be asked
+ * where the operands lie: the host takes them for its own. */
 static void answer_over_another(tb_task task, const tb_host *host)
 {
     bool needs_device = false;
@@ -241,8 +242,8 @@ static TB_OWN_FRAME void answer_without_product(const tb_product *given, const t
     answer(tb_task_of_product(&product), host);
 }
 
-/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An alpha that is NaN or
- * infinite would reach C on some routes. */
+/* Without a product A and B are not read, whatever alpha is: only beta * C is left to do, or zeros to store. An
+ * alpha that is NaN or infinite would reach C on some routes. */
 static void answer_reduced(tb_task task, const tb_host *host,
                            void (*answer)(tb_task task, const tb_host *host))
 {

@@ -9,8 +9,8 @@ static bool is_same_place(const tb_place *x, const tb_place *y)
            x->write_combined == y->write_combined;
 }
 
-/* A batch's matrices, of which the first has all that is known. Those at a stride lie in one piece of memory, or there are two. Of
- * others that lie where one of them has been found to lie nobody is asked. */
+/* A batch's matrices, of which the first has all that is known. Those at a stride lie in one piece of memory,
+ * or there are two. Of others that lie where one of them has been found to lie nobody is asked. */
 static TB_OWN_FRAME void locate_members(const tb_product *product, tb_role role, tb_facts *facts)
 {
     const int64_t members = tb_members_of(product);

@@ -20,8 +20,8 @@ typedef struct tb_held {
     void *saved_c; /* C as the caller left it, in host memory, column after column; NULL: there is no copy */
 } tb_held;
 
-/* Decides how the product is computed, whose matrices all lie at the place, and enqueues it. held->bytes is what the call holds of the
- * device's memory already. What the product holds is given back when the
+/* Decides how the product is computed, whose matrices all lie at the place, and enqueues it. held->bytes is what the
+ * call holds of the device's memory already. What the product holds is given back when the
  * stream has come to rest, also after a failure. */
 tb_status tb_enqueue_resident(tb_stream *stream, const tb_product *product, const tb_place *place,
                               tb_held *held);

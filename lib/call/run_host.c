@@ -89,8 +89,8 @@ static tb_range half_of(tb_range range, bool second)
     return second ? (tb_range){range.first + half, range.count - half} : (tb_range){range.first, half};
 }
 
-/* By GEMMs of halves of halves, until a block lies within the mask or is small. A call over another one of its thread may not ask the
- * C library for memory, which the other one may be doing. */
+/* By GEMMs of halves of halves, until a block lies within the mask or is small. A call over another one of its
+ * thread may not ask the C library for memory, which the other one may be doing. */
 static TB_OWN_FRAME void multiply_by_blocks(const tb_product *product, const tb_host *host)
 {
     double *memory = tb_may_ask_for_memory() ? tb_make(sizeof(edge_block)) : NULL;

@@ -89,8 +89,8 @@ static tb_status enqueue_terms_frugally(tb_stream *stream, const tb_product *pro
     return TB_OK;
 }
 
-/* Without any memory of the device's: by kernels that need no workspace, and where there would be a table, one member of the batch
- * after the other. */
+/* Without any memory of the device's: by kernels that need no workspace, and where there would be a table, one member of the
+ * batch after the other. */
 static tb_status enqueue_frugally(tb_stream *stream, const tb_product *product, const tb_plan *plan)
 {
     if (!needs_tables(product))
@@ -175,8 +175,8 @@ static tb_status launch(tb_stream *stream, const tb_product *part, const tb_plan
     return tb_enqueue(stream, &launched.command);
 }
 
-/* A term, one chunk of k after the other, or all terms where the kernel adds them up. Where one fails and the product cannot be begun
- * again, the steps of k that are left are added frugally. */
+/* A term, one chunk of k after the other, or all terms where the kernel adds them up. Where one fails and the product cannot be
+ * begun again, the steps of k that are left are added frugally. */
 static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, const tb_plan *plan, int term,
                                   tb_held *held)
 {
@@ -196,8 +196,8 @@ static tb_status launch_in_chunks(tb_stream *stream, const tb_product *product, 
     return TB_OK;
 }
 
-/* One term after the other: kernels read each as it lies, and to be one product both would have to be written out side by side. All
- * memory is taken before C is written. */
+/* One term after the other: kernels read each as it lies, and to be one product both would have to be written out side by side.
+ * All memory is taken before C is written. */
 static tb_status enqueue(tb_stream *stream, tb_product product, const tb_plan *plan, tb_held *held)
 {
     const int launches = tb_launches_of(&product, plan);
@@ -331,8 +331,8 @@ static void restore_c(const tb_product *product, const tb_held *held)
 
 /* ---- The call --------------------------------------------------------------------------------------------- */
 
-/* Where there is no memory for what is to be folded: the kernels that add one term after the other may do with less, and those that need
- * none at all take a hundred times as long where numbers are complex. */
+/* Where there is no memory for what is to be folded: the kernels that add one term after the other may do with less, and those
+ * that need none at all take a hundred times as long where numbers are complex. */
 static tb_status run_by_terms(const tb_product *product, const tb_plan *plan, tb_held *held)
 {
     tb_facts facts = {0};

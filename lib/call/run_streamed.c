@@ -143,8 +143,8 @@ static void wait_for_regions(void *counted)
     tb_wait_for_none(counted);
 }
 
-/* Signals are held back, so that a caller whose signal handler leaves the call finds counted those regions, and no others, that have
- * a thread. */
+/* Signals are held back, so that a caller whose signal handler leaves the call finds counted those regions, and no others,
+ * that have a thread. */
 static void start_region(work *work, _Atomic(uint32_t) *unfinished)
 {
     sigset_t signals;

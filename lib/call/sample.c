@@ -1,5 +1,5 @@
-/* The numbers that are looked at lie evenly over an operand, but each somewhere in its share of the indices: at equal distances all
- * might be of a kind.
+/* The numbers that are looked at lie evenly over an operand, but each somewhere in its share of the indices: at equal
+ * distances all might be of a kind.
  *
  * Words: an outer index is a row of op(A) or a column of op(B). Parts of complex numbers are numbers of the sample, as of the
  * product that is computed instead (words/lowered.h).
@@ -19,7 +19,8 @@ static int64_t place_in(tb_range range, int share, int shares, uint64_t seed)
     return range.first + first + (own > 0 ? (int64_t)(tb_mix(seed, (uint64_t)share) % (uint64_t)own) : 0);
 }
 
-/* The number of an outer index at a step of k, in as many parts as it has. What is not stored is read where its mirror image is. */
+/* The number of an outer index at a step of k, in as many parts as it has. What is not stored is read where its mirror image
+ * is. */
 static void read_number(const tb_product *product, tb_role role, int64_t outer, int64_t step, double *parts)
 {
     const tb_operand *operand = &product->operands[role];

@@ -13,8 +13,8 @@
  * caller may have a trap enabled that an inexact conversion sets off. */
 static inline bool tb_is_small(int64_t m, int64_t n, int64_t k, bool has_alpha)
 {
-    /* Three extents of 21 bits have no more than 63 together. Larger ones, and negative ones, are not small. Less one, a volume of
-     * zero is larger than all others. */
+    /* Three extents of 21 bits have no more than 63 together. Larger ones, and negative ones, are not small. Less one, a
+     * volume of zero is larger than all others. */
     const uint64_t extents = (uint64_t)m | (uint64_t)n | (uint64_t)k,
                    volume = (uint64_t)m * (uint64_t)n * (uint64_t)k;
     return extents < UINT64_C(1) << 21 &&

@@ -1,5 +1,5 @@
-/* Whether a GPU runs a build's device code: that of an architecture of its own generation and no later, or what its driver compiles
- * from the PTX that the build has.
+/* Whether a GPU runs a build's device code: that of an architecture of its own generation and no later, or
+ * what its driver compiles from the PTX that the build has.
  */
 #ifndef TB_BUILT_FOR_H
 #define TB_BUILT_FOR_H

@@ -1,9 +1,9 @@
 /* Commands: what a device is told to do in a stream (tb_enqueue, lib/device/device.h), as plain data of bounded size.
  *
- * A command can be copied byte by byte, and carried out by another process of the same build: kernels are named by their rows in the
- * catalog, and what it reads and writes lies in device memory, in pinned memory, or, of a copy to or from a device that takes it
- * (copies_pageable), anywhere in host memory. That goes for tables of a batch's matrices, too. Fields that the command's kind, or its
- * batch, has no use for mean nothing.
+ * A command can be copied byte by byte, and carried out by another process of the same build: kernels are named by their rows in
+ * the catalog, and what it reads and writes lies in device memory, in pinned memory, or, of a copy to or from a device that
+ * takes it (copies_pageable), anywhere in host memory. That goes for tables of a batch's matrices, too. Fields that the
+ * command's kind, or its batch, has no use for mean nothing.
  */
 #ifndef TB_COMMAND_H
 #define TB_COMMAND_H
@@ -30,19 +30,20 @@ static inline tb_copy tb_copy_of_bytes(tb_direction direction, void *target, con
     return (tb_copy){direction, target, bytes, source, bytes, bytes, 1};
 }
 
-/* The product's operands are of the kernel's element; the workspace has as many bytes as the schedule asks for, which was prepared for
- * this product. */
+/* The product's operands are of the kernel's element; the workspace has as many bytes as the schedule asks for, which was
+ * prepared for this product. */
 typedef struct tb_launch {
     uint32_t row; /* the kernel's, in the catalog */
-    /* The launch before in this stream was of the same row with this workspace and this A, whose elements have not changed: what was
-     * made of A serves again. */
+    /* The launch before in this stream was of the same row with this workspace and this A, whose elements have not changed: what
+     * was made of A serves again. */
     bool same_a;
     void *workspace;
     tb_product product;
     tb_schedule schedule;
 } tb_launch;
 
-/* A block of a factorization, which begins at a position of the matrix (kernels/panels/launch_panel.h); info is in device memory. */
+/* A block of a factorization, which begins at a position of the matrix (kernels/panels/launch_panel.h); info is in device
+ * memory. */
 typedef struct tb_panel {
     tb_factor block;
     int64_t position;

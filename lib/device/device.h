@@ -1,9 +1,9 @@
-/* The device interface: all that the runtime asks of a GPU, as one small table of operations. device_cuda.c fills it from the CUDA
- * driver; tests/sim fills it in host memory. Which table serves which device the platform knows (lib/device/platform.h).
+/* The device interface: all that the runtime asks of a GPU, as one small table of operations. device_cuda.c fills it from the
+ * CUDA driver; tests/sim fills it in host memory. Which table serves which device the platform knows (lib/device/platform.h).
  *
- * A stream is an ordered queue of commands (lib/device/command.h) on one device, an event a point in it. Work on different streams
- * runs in any order unless an event orders it. Every operation may be called from any thread; none changes which CUDA context is
- * current in the calling thread. An operation that fails leaves nothing half-made.
+ * A stream is an ordered queue of commands (lib/device/command.h) on one device, an event a point in it. Work on different
+ * streams runs in any order unless an event orders it. Every operation may be called from any thread; none changes which CUDA
+ * context is current in the calling thread. An operation that fails leaves nothing half-made.
  */
 #ifndef TB_DEVICE_H
 #define TB_DEVICE_H
@@ -74,8 +74,8 @@ struct tb_device_operations {
     /* Whether event_wait would not block. */
     bool (*event_passed)(tb_event *event);
 
-    /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. Of an unknown
-     * kind or row it is TB_UNSUPPORTED. */
+    /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. Of an
+     * unknown kind or row it is TB_UNSUPPORTED. */
     tb_status (*enqueue)(tb_stream *stream, const tb_command *command);
 };
 

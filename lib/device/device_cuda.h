@@ -1,6 +1,6 @@
-/* What the parts of the CUDA device interface share: platform_cuda.c and device_cuda.c, which have the tables; device_cuda_streams.c,
- * which has streams, events and copies; device_cuda_pinned.c, which has pinned memory; and device_cuda_code.c, which brings code to
- * devices and launches it. For no other file.
+/* What the parts of the CUDA device interface share: platform_cuda.c and device_cuda.c, which have the tables;
+ * device_cuda_streams.c, which has streams, events and copies; device_cuda_pinned.c, which has pinned memory; and
+ * device_cuda_code.c, which brings code to devices and launches it. For no other file.
  */
 #ifndef TB_DEVICE_CUDA_H
 #define TB_DEVICE_CUDA_H

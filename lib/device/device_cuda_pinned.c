@@ -1,6 +1,7 @@
-/* Pinned memory on the CUDA driver: pages of our own, in large pages where the kernel has them, that are registered with the driver.
- * The driver's own allocation zeroes small pages one after the other: 3.0 ms for 8 MiB on an H200's host, of which a first product
- * wants nine. One thread zeroes large pages, and the driver registers them, in 2.0 ms; here some threads do (docs/lab/starting.md).
+/* Pinned memory on the CUDA driver: pages of our own, in large pages where the kernel has them, that are registered
+ * with the driver. The driver's own allocation zeroes small pages one after the other: 3.0 ms for 8 MiB on an H200's
+ * host, of which a first product wants nine. One thread zeroes large pages, and the driver registers them, in 2.0 ms;
+ * here some threads do (docs/lab/starting.md).
  */
 #include "lib/device/device_cuda.h"
 

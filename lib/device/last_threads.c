@@ -1,9 +1,9 @@
 /* A main thread may end by pthread_exit while others go on. When the last thread ends the GNU C library ends the process, as by
- * exit(0). The library's own threads, and those that the driver has made for it, never end: once the main thread is gone, one more
- * looks from time to time whether any others are left, and ends the process in the same way when there are none.
+ * exit(0). The library's own threads, and those that the driver has made for it, never end: once the main thread is gone, one
+ * more looks from time to time whether any others are left, and ends the process in the same way when there are none.
  *
- * Programs whose main thread does not end like that have no such thread. The main thread is known when the library is loaded by it,
- * or when it starts one of the library's threads.
+ * Programs whose main thread does not end like that have no such thread. The main thread is known when the library is loaded by
+ * it, or when it starts one of the library's threads.
  */
 #include "lib/device/platform.h"
 #include "lib/process/threads.h"

@@ -44,8 +44,8 @@ bool tb_pinned_is_refused(size_t bytes);
 typedef struct tb_notes tb_notes;
 typedef void tb_drop_notes(tb_notes *notes);
 
-/* Keeps the buffer, and calls drop when the contents are lost: maybe at once, maybe in another thread. device_bytes: the memory that
- * its device has in all; 0: nobody knows, and the contents are not kept. */
+/* Keeps the buffer, and calls drop when the contents are lost: maybe at once, maybe in another thread. device_bytes: the
+ * memory that its device has in all; 0: nobody knows, and the contents are not kept. */
 uint64_t tb_give_buffer_named(tb_buffer *buffer, size_t device_bytes, tb_notes *notes, tb_drop_notes *drop);
 
 /* The buffer with that name and its notes, its contents as they were; false where it has been given to others

@@ -1,6 +1,6 @@
-/* The platform: what the runtime asks of the process rather than of a device. Whose memory an address is, pinned memory, which every
- * device reaches, and which devices there are. Which platform a binary has is decided at link time by the object that defines
- * tb_platform.
+/* The platform: what the runtime asks of the process rather than of a device. Whose memory an address is, pinned memory,
+ * which every device reaches, and which devices there are. Which platform a binary has is decided at link time by the object
+ * that defines tb_platform.
  */
 #ifndef TB_PLATFORM_H
 #define TB_PLATFORM_H
@@ -20,12 +20,12 @@ typedef struct tb_platform_operations {
     /* Whether anything in this process could have handed out device memory. Cheap: asked on every call. */
     bool (*in_process)(void);
 
-    /* The file that the kernels' code was found in, or an empty text where it was not. NULL, as the answer or in place of this: no
-     * file was looked for. */
+    /* The file that the kernels' code was found in, or an empty text where it was not. NULL, as the answer or in place of
+     * this: no file was looked for. */
     const char *(*code_file)(void);
 
-    /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. And the bytes around it that lie
-     * there too; none where nobody knows. span may be NULL. */
+    /* Where an address lies. Any address is allowed; one the driver does not know is TB_MEMORY_HOST. And the bytes around it
+     * that lie there too; none where nobody knows. span may be NULL. */
     void (*locate)(const void *address, tb_place *place, tb_span *span);
 
     tb_status (*allocate_pinned)(size_t bytes, void **memory);

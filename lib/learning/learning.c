@@ -31,8 +31,8 @@ static ratios learned[TB_ELEMENTS][TB_LEARNED_KINDS];
 #define STEP_MOST  1.25f
 #define RATIO_MOST 64.0f
 
-/* Calls that are not streamed because streaming has been slow, or not shared because sharing has, let that fade: it is tried again
- * some day. */
+/* Calls that are not streamed because streaming has been slow, or not shared because sharing has, let that fade: it is tried
+ * again some day. */
 #define FADING 0.01
 
 /* The first product that devices share waits for what they need from then on, pinned memory and threads, and teaches nothing. */
@@ -85,7 +85,8 @@ static double recall(const ratios *ratios, const tb_product *product)
     return recall_size(ratios, thinness_of(product), size_of(product));
 }
 
-/* The ratio of what devices share, 0 where nothing has been learned. Another size tells how much longer it takes than one device has that. */
+/* The ratio of what devices share, 0 where nothing has been learned. Another size tells how much longer it takes than one device
+ * has that. */
 static double recall_shared(const ratios *several, const ratios *one, const tb_product *product)
 {
     const int thinness = thinness_of(product), size = nearest_size(several->of[thinness], size_of(product));

@@ -91,8 +91,8 @@ static void uncount(tb_call *call)
     atomic_fetch_sub(&tb_calls_count, 1);
 }
 
-/* Where cancellation is let through again, one that came meanwhile ends the thread. In GNU C libraries such as 2.36 the thread of the
- * asynchronous type then has no result, unless the type is what lets it through. */
+/* Where cancellation is let through again, one that came meanwhile ends the thread. In GNU C libraries such as
+ * 2.36 the thread of the asynchronous type then has no result, unless the type is what lets it through. */
 static void set_cancel_state(int state)
 {
     int type = PTHREAD_CANCEL_DEFERRED;

@@ -1,5 +1,5 @@
-/* Calls, from their beginning to their end, and what is done where one is left in the middle (lib/process/leaving.h): the devices are
- * lost then, and what they are still doing is waited for. Cancellation is put off until a call is over.
+/* Calls, from their beginning to their end, and what is done where one is left in the middle (lib/process/leaving.h): the devices
+ * are lost then, and what they are still doing is waited for. Cancellation is put off until a call is over.
  */
 #ifndef TB_CALLS_H
 #define TB_CALLS_H
@@ -37,13 +37,13 @@ static inline uint32_t tb_calls_under_way(void)
     return atomic_load_explicit(&tb_calls_count, memory_order_relaxed);
 }
 
-/* For routines that tb_when_left registers: whether the thread left in the middle of an operation of the device, or with a lock. Then no
- * operation can be begun, and the devices are lost. Gives up the locks. */
+/* For routines that tb_when_left registers: whether the thread left in the middle of an operation of the device, or with a lock.
+ * Then no operation can be begun, and the devices are lost. Gives up the locks. */
 bool tb_left_in_the_middle(void);
 
-/* For the same: until the device has done what the streams hold, of which some may be NULL, and so touches the program's memory no
- * more. After leaving in the middle another thread waits for that, as whatever the driver holds stays with the one that left, and
- * this one waits for that thread, a second at most. */
+/* For the same: until the device has done what the streams hold, of which some may be NULL, and so touches the program's memory
+ * no more. After leaving in the middle another thread waits for that, as whatever the driver holds stays with the one that left,
+ * and this one waits for that thread, a second at most. */
 #define TB_STREAMS_OF_CALL 4
 void tb_come_to_rest(tb_stream *const *streams, int count, bool in_the_middle);
 

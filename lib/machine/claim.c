@@ -36,7 +36,8 @@ static void hold(int file)
     atomic_store(&held_count, count + 1);
 }
 
-/* What a forked child's parent has claimed is the parent's: the lock is the child's as well, and would stay when that has ended. */
+/* What a forked child's parent has claimed is the parent's: the lock is the child's as well, and would stay when that has
+ * ended. */
 static void give_up_in_child(void)
 {
     struct stat found;

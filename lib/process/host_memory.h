@@ -22,8 +22,8 @@ typedef struct tb_stack_span {
 extern _Thread_local tb_stack_span tb_stack __attribute__((tls_model("initial-exec")));
 void tb_learn_stack(void);
 
-/* Bytes that the stack has left below the present frame. 0 where nobody knows, as on stacks that the program has made for threads of
- * its own kind. The first time a thread asks, the kernel may have to be asked, with memory of the C library's. */
+/* Bytes that the stack has left below the present frame. 0 where nobody knows, as on stacks that the program has made for
+ * threads of its own kind. The first time a thread asks, the kernel may have to be asked, with memory of the C library's. */
 size_t tb_stack_left(void);
 
 /* Above the present frame of a thread that runs on its own stack, and not on one that the program made for it. */

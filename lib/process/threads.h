@@ -14,7 +14,8 @@
  * had. */
 bool tb_start_thread(void *(*work)(void *), void *argument);
 
-/* Whether the thread with the kernel's number is one of those, and whether there are any. More than some hundreds are not known. */
+/* Whether the thread with the kernel's number is one of those, and whether there are any. More than some hundreds are not
+ * known. */
 bool tb_is_own_thread(uint32_t number);
 bool tb_has_own_threads(void);
 

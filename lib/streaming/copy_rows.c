@@ -63,7 +63,8 @@ static __attribute__((noinline)) void look_at(const tb_host_copy *copy, const ch
         atomic_fetch_or_explicit(copy->seen, seen, memory_order_relaxed);
 }
 
-/* Whole numbers, before older ones are overwritten; so many bytes at a time, which are in the core's first cache when they are copied. */
+/* Whole numbers, before older ones are overwritten; so many bytes at a time, which are in the core's first cache when they are
+ * copied. */
 #define LOOK_BYTES ((size_t)4 << 10)
 
 static void look_and_copy(const tb_host_copy *copy, char *target, const char *source, size_t bytes)
@@ -77,8 +78,8 @@ static void look_and_copy(const tb_host_copy *copy, char *target, const char *so
 
 #if defined(__SSE2__)
 /* Two lines are looked at while they are in registers, which takes no longer than copying them does: one line at a time, or the
- * shorter registers of SSE2, take a twentieth or a tenth longer, and looking first and then copying a third (one and two threads of
- * an EPYC, from a slot into a large matrix). */
+ * shorter registers of SSE2, take a twentieth or a tenth longer, and looking first and then copying a third (one and two
+ * threads of an EPYC, from a slot into a large matrix). */
 enum { PAIR = 2 * LINE };
 
 __attribute__((target("avx2"), always_inline)) static inline void

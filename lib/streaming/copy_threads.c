@@ -47,8 +47,8 @@ static _Atomic(uint32_t) helpers_wanted;     /* for so many links and bytes; tho
 static int helpers_started, helpers_settled; /* settled: that run, and have taken a number */
 static int callers_core;                     /* on which the thread ran that started the first helper */
 
-/* A thread that left its call while it held the lock may have left a list half changed: both are emptied then. Jobs are done all the
- * same, as the thread that ends a job does what nobody helps with. */
+/* A thread that left its call while it held the lock may have left a list half changed: both are emptied then. Jobs
+ * are done all the same, as the thread that ends a job does what nobody helps with. */
 static void take_lock(void)
 {
     tb_take_lock(&lock);
@@ -273,8 +273,8 @@ static size_t end_of_last(const tb_stairs *stairs, size_t row_bytes, size_t rows
     return end;
 }
 
-/* A mapped file that has been truncated lacks its end, so that where the last byte of a piece of an operand is there all of it is.
- * Where it is not, the fault is the calling thread's, whose handler may jump, and not a helper's. */
+/* A mapped file that has been truncated lacks its end, so that where the last byte of a piece of an operand is there
+ * all of it is. Where it is not, the fault is the calling thread's, whose handler may jump, and not a helper's. */
 static void touch_end(const tb_copy_job *job)
 {
     const tb_host_copy *copy = &job->copy;

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What jobs begin with, whose pieces helpers take. What is in a job is the library's own; it must stay where it is from begin to end,
- * or to leave. */
+/* What jobs begin with, whose pieces helpers take. What is in a job is the library's own; it must stay where it
+ * is from begin to end, or to leave. */
 typedef struct tb_listed_job {
     struct tb_listed_job *next;
     _Atomic(uint32_t) helpers; /* at work on it; entered under the lock */

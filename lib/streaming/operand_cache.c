@@ -115,8 +115,8 @@ static void rest_a_while(tb_cached_operand *operand)
     operand->disappointments++;
 }
 
-/* Takes the copy, with what is known of it, if it is still there. If others have taken its memory, the operand rests: its next copy
- * would only be lost again. */
+/* Takes the copy, with what is known of it, if it is still there. If others have taken its memory, the operand
+ * rests: its next copy would only be lost again. */
 void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffer *buffer)
 {
     if (tb_take_buffer_named(operand->name, buffer, &operand->notes) && buffer->device == device &&

@@ -1,6 +1,7 @@
-/* Operands in host memory that come again: their copies stay on the device, and what has not changed since is not loaded again, which
- * every call finds out by fingerprints of all that the program's memory holds (docs/streaming.md). A strip is what of an operand's rows is
- * loaded at a time, mostly all of them. Used by one product at a time, as its pipeline is.
+/* Operands in host memory that come again: their copies stay on the device, and what has not changed since is not
+ * loaded again, which every call finds out by fingerprints of all that the program's memory holds
+ * (docs/streaming.md). A strip is what of an operand's rows is loaded at a time, mostly all of them. Used by one
+ * product at a time, as its pipeline is.
  */
 #ifndef TB_OPERAND_CACHE_H
 #define TB_OPERAND_CACHE_H

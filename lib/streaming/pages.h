@@ -22,8 +22,8 @@ typedef struct tb_pages {
  * microseconds. */
 bool tb_pages_are_missing(const tb_pages *pages);
 
-/* The page of a byte, by this thread, and so its fault where there is none. What the byte holds stays as it is, whoever else writes
- * it. */
+/* The page of a byte, by this thread, and so its fault where there is none. What the byte holds stays as it is,
+ * whoever else writes it. */
 static inline void tb_touch_to_read(const char *byte)
 {
     (void)*(const volatile char *)byte;

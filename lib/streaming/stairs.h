@@ -1,5 +1,5 @@
-/* What of a matrix's rows or columns lies on one side of a triangle's edge: what of C the mask leaves, what is stored of a structured
- * operand.
+/* What of a matrix's rows or columns lies on one side of a triangle's edge: what of C the mask leaves, what
+ * is stored of a structured operand.
  */
 #ifndef TB_STAIRS_H
 #define TB_STAIRS_H

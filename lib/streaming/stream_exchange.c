@@ -7,7 +7,8 @@
 #include "lib/device/platform.h"
 #include "words/integers.h"
 
-/* A transfer is exchanged in so many parts, or fewer: while one is on its way from device to device, the next comes over the links. */
+/* A transfer is exchanged in so many parts, or fewer: while one is on its way from device to device, the next comes over the
+ * links. */
 #define PARTS 4
 
 bool tb_is_halved(const tb_stream_run *run, tb_role role)

@@ -5,10 +5,10 @@
 #include "lib/streaming/copy_threads.h"
 #include "words/integers.h"
 
-/* Operands of no more bytes than this would still lie in the copying cores' own caches when the link reads them, which it does from
- * there at less than half of its rate: slots are filled past the caches. With larger operands a slot has moved on to the cache that
- * the cores share by the time it is sent, where it is well filled and read. On an H200's host, of 16 cores with 2 MiB each:
- * docs/lab/streaming.md. */
+/* Operands of no more bytes than this would still lie in the copying cores' own caches when the link reads them, which it
+ * does from there at less than half of its rate: slots are filled past the caches. With larger operands a slot has moved on
+ * to the cache that the cores share by the time it is sent, where it is well filled and read. On an H200's host, of 16
+ * cores with 2 MiB each: docs/lab/streaming.md. */
 #define OWN_CACHES_BYTES ((size_t)24 << 20)
 
 /* Whether what the slot stands for is on the device already. Where it is not, the slot is filled with it, and

@@ -128,8 +128,9 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
 
 /* ---- What is handed over together ------------------------------------------------------------------------ */
 
-/* Whether all columns of a band are handed over together: in C's place with the triangle on the right, where a row's numbers depend on
- * each other. Should the device fail, the host could not compute the rest of a row of which a part has been overwritten. */
+/* Whether all columns of a band are handed over together: in C's place with the triangle on the right, where a row's numbers
+ * depend on each other. Should the device fail, the host could not compute the rest of a row of which a part has been
+ * overwritten. */
 static bool goes_by_bands(const tb_stream_run *run)
 {
     return run->product->in_place != TB_OUT_OF_PLACE && !tb_goes_by_columns(run->product);
@@ -165,8 +166,8 @@ static tb_status send_next(tb_stream_run *run)
     return TB_OK;
 }
 
-/* Waits until all of it has left the device. What it was computed from may have come from another device: whether that was right only
- * its own events tell. */
+/* Waits until all of it has left the device. What it was computed from may have come from another device: whether that was right
+ * only its own events tell. */
 static tb_status wait_for_next(tb_stream_run *run)
 {
     const int count = slots_of_next(run);

@@ -37,7 +37,8 @@ typedef struct tb_transfer {
         *seen; /* of a C that is changed in its place: what it holds that is not finite; NULL: nobody looks */
 } tb_transfer;
 
-/* The columns of the common operand that were loaded last, in an exchange. Where there are no columns in it, nothing is left to do. */
+/* The columns of the common operand that were loaded last, in an exchange. Where there are no columns in it,
+ * nothing is left to do. */
 typedef struct tb_halves {
     tb_post own;        /* is posted when the slot that is being filled has been sent */
     tb_matrix missing;  /* columns that the other side brings */

@@ -12,8 +12,8 @@
 bool tb_log_to(int file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define tb_log(...) ((void)tb_log_to(STDERR_FILENO, __VA_ARGS__))
 
-/* As tb_log, of texts one after another up to a NULL, which are the library's own: for threads with little stack, of which formatting
- * takes 3 KiB. */
+/* As tb_log, of texts one after another up to a NULL, which are the library's own: for threads with little
+ * stack, of which formatting takes 3 KiB. */
 void tb_log_texts(const char *const texts[]);
 
 /* As tb_log, the first time that this place in the code is reached. */

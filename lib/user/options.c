@@ -1,4 +1,5 @@
-/* The options' values: a text and a number per row, each replaced whole, so that readers need no lock; and of one row routines. */
+/* The options' values: a text and a number per row, each replaced whole, so that readers need no lock; and of
+ * one row routines. */
 #include "lib/user/options.h"
 
 #include "lib/process/threads.h"

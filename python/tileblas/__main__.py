@@ -14,7 +14,7 @@ from tileblas import _command
 
 
 def run(arguments):
-    """As Python itself would run it: sys.argv and sys.path are the script's."""
+    """Runs a script as Python itself would: sys.argv and sys.path are the script's."""
     quiet = arguments[:1] == ["--quiet"]
     arguments = arguments[1:] if quiet else arguments
     is_module = arguments[:1] == ["-m"]
@@ -39,7 +39,7 @@ def _say_statistics(owner):
 
 
 def _search_folder_of(script):
-    """In place of the working folder, which Python searches for -m. A folder or an archive adds itself."""
+    """Puts the script's folder in place of the working folder, which Python searches for -m. A folder or an archive adds itself."""
     if getattr(sys.flags, "safe_path", sys.flags.isolated):
         return
     if os.path.isdir(script) or zipfile.is_zipfile(script):

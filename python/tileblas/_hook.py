@@ -71,7 +71,7 @@ def _leave_loader():
 
 
 def _renew_lock():
-    """In a forked child: who had the old one is not there."""
+    """Makes a new lock in a forked child: who had the old one is not there."""
     global _lock
     _lock = threading.RLock()
 

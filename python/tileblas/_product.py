@@ -19,7 +19,7 @@ def letter_of(dtype):
 
 
 def words_for_extents(extents, routine, dtype):
-    """Of M, N and K as the routine has them. Numbers are float64 unless the routine's name or dtype says otherwise."""
+    """Says M, N and K as the routine has them. Numbers are float64 unless the routine's name or dtype says otherwise."""
     try:
         sizes = [str(operator.index(extent)) for extent in extents if extent is not None]
     except TypeError:

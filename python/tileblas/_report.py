@@ -11,7 +11,7 @@ from tileblas._statistics import stats
 
 
 def begin():
-    """From now on it is kept when products run."""
+    """Starts to record when products run."""
     library().tileblas_report(None)
 
 

@@ -1,4 +1,4 @@
-"""For Dask: `dask worker --preload tileblas.dask` attaches every worker as it starts. Dask calls dask_setup."""
+"""The module for Dask: `dask worker --preload tileblas.dask` attaches every worker as it starts. Dask calls dask_setup."""
 
 import tileblas
 

@@ -11,7 +11,7 @@
 #define OF_CLASS_(class, what) class##_##what
 #define OF_CLASS(class, what)  OF_CLASS_(class, what)
 
-/* For `if`: which class something is built for, OF_CLASS(class, NUMBER). */
+/* Which class something is built for, where `if` has to ask: OF_CLASS(class, NUMBER). */
 enum {
     GEMM_NUMBER,
     RANK_K_NUMBER,

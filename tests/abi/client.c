@@ -1,5 +1,5 @@
-/* A program that calls a routine (PRODUCT_ROUTINE) and does not know of TileBLAS. However the two come together (preloaded, linked,
- * both, twice), each call must be decided upon by exactly one TileBLAS exactly once, be answered by the
+/* A program that calls a routine (PRODUCT_ROUTINE) and does not know of TileBLAS. However the two come together
+ * (preloaded, linked, both, twice), each call must be decided upon by exactly one TileBLAS exactly once, be answered by the
  * program's own BLAS, and be right.
  *
  *   client LIBRARY        the fixture BLAS that must answer, by path or soname
@@ -37,7 +37,7 @@ static bool answers_by_choice;
 /* It was said that what TILEBLAS_HOST_BLAS names lacks the routine. */
 static bool lack_was_said;
 
-/* Of calls of the routine; a GEMM that computes a part of one is not decided upon. */
+/* Counts the decisions on calls of the routine; a GEMM that computes a part of one is not decided upon. */
 static int count_decisions(void)
 {
     dup2(kept_stderr, STDERR_FILENO);

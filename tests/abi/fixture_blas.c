@@ -190,8 +190,8 @@ static real dot(vector x, vector y, ptrdiff_t from, ptrdiff_t to)
     return sum;
 }
 
-/* A row of SYMM's A, or a column, times a line of B: up to the diagonal, on it, and behind it. Where the triangle is the lower one
- * what is before the diagonal of a row is stored; of a column it is what is behind. */
+/* A row of SYMM's A, or a column, times a line of B: up to the diagonal, on it, and behind it. Where the triangle is the
+ * lower one what is before the diagonal of a row is stored; of a column it is what is behind. */
 static real mirrored_dot(const job *x, bool is_row, ptrdiff_t at, vector other, ptrdiff_t order)
 {
     const operation stored = {false, false}, mirrored = {true, FIXTURE_HERMITIAN};
@@ -220,7 +220,7 @@ static real second_sum_of(const job *x, ptrdiff_t i, ptrdiff_t j)
     return dot(row_of(x->b, x->ldb, i, x->of_a), column_of(x->a, x->lda, j, x->of_b), 0, x->k);
 }
 
-/* Of op(A), where that is triangular. */
+/* An element of op(A), where that is triangular. */
 static real triangular(const job *x, ptrdiff_t i, ptrdiff_t j)
 {
     return i == j && x->unit ? 1 : element_of(x->a, x->lda, i, j, x->of_a);
@@ -267,7 +267,7 @@ static const char *letter_of(operation operation)
     return operation.conjugates ? "C" : operation.flips ? "T" : "N";
 }
 
-/* From within the CBLAS function itself, as reference BLAS does. */
+/* Calls from within the CBLAS function itself, as reference BLAS does. */
 static inline __attribute__((always_inline)) void call_fortran(const job *x)
 {
     const char *side = x->left ? "L" : "R", *triangle = x->lower ? "L" : "U", *diagonal = x->unit ? "U" : "N",
@@ -291,7 +291,7 @@ static operation operation_of(int transpose)
     return (operation){transpose == 112 || transpose == 113, FIXTURE_COMPLEX && transpose >= 113};
 }
 
-/* Of an update B is read the other way than A. */
+/* An update reads B the other way than A. */
 static operation turned(operation operation)
 {
     return (struct operation){!operation.flips, FIXTURE_HERMITIAN && !operation.flips};

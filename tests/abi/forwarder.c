@@ -1,8 +1,9 @@
 /* A forwarder: a library that exports the names of BLAS and hands each call, through pointers, to the library that an
  * environment variable names. It does so by calls, as wrappers do, or by jumps, as libblastrampoline's trampolines do,
  * after which a call returns straight to the program: that is for the compiler's option -foptimize-sibling-calls.
- * Where FORWARDER_LACKS_SYRK is set its names of SYRK lead nowhere. Where FORWARDER_TRIES is set it makes a call before its own names lead anywhere, as libblastrampoline does to find out how
- * wide integers are. Built several times, by macros:
+ * Where FORWARDER_LACKS_SYRK is set its names of SYRK lead nowhere. Where FORWARDER_TRIES is set it makes a call
+ * before its own names lead anywhere, as libblastrampoline does to find out how wide integers are. Built several
+ * times, by macros:
  *
  *   FORWARDER_BACKEND   the variable's name
  *   FORWARDER_SMALL     where it is defined, the variable that names a library for products of up to FORWARDER_LARGEST

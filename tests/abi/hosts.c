@@ -2,10 +2,12 @@
  *
  *   hosts jumps BLAS JUMPER CALLER              through a pointer to a function that jumps to BLAS's
  *   hosts direct BLAS DIRECT                    by a name that nobody has, where BLAS has the function under another one
- *   hosts nearest N FILE FILE FILE              by a name that two of the files have, of which the N-th, from 0 on, answers the third
+ *   hosts nearest N FILE FILE FILE              by a name that two of the files have, of which the N-th, from 0 on, answers
+ *                                               the third
  *   hosts later BLAS DIRECT                     before there is a BLAS, and after
  *   hosts recovers BLAS DIRECT                  where BLAS is the machine's, and the first call comes when no descriptor is left
- *   hosts unloads PLUGIN SECOND                 each is unloaded after it has called; at one path, the second in the first's place
+ *   hosts unloads PLUGIN SECOND                 each is unloaded after it has called; at one path, the second in the first's
+ *                                               place
  *   hosts replaced BLAS PLUGIN BLAS PLUGIN      each plugin, linked with the BLAS before it, is loaded where the other one was
  *   hosts apart PLUGIN                          linked with TileBLAS, in a namespace of its own, which is closed
  *   hosts moves PLUGIN                          one with a BLAS of its own is unloaded, and loaded where it was not before

@@ -86,7 +86,7 @@ static const irregular_call calls[] = {
     {GEMM_NUMBER, 0, 0, 'N', 'N', 4, 3, 0, 4, 0, 4, 10},
     {GEMM_NUMBER, 0, 0, 'N', 'n', 4, 3, 2, 4, 2, 3, 13},
 
-    /* With n = 4, k = 2: lda 4, transposed 2, by rows the other way round; ldc 4. */
+    /* n = 4, k = 2: lda is 4, transposed 2, by rows the other way round; ldc is 4. */
     {RANK_K_NUMBER, 7, 121, 111, 0, 0, 4, 2, 4, 0, 4, 1},
     {RANK_K_NUMBER, 102, 120, 111, 0, 0, 4, 2, 4, 0, 4, 2},
     {RANK_K_NUMBER, 102, 'U', 111, 0, 0, 4, 2, 4, 0, 4, 2},
@@ -116,7 +116,7 @@ static const irregular_call calls[] = {
     {RANK_K_NUMBER, 0, 'U', 'T', 0, 0, 4, 0, 0, 0, 4, 7},
     {RANK_K_NUMBER, 0, 'l', 'n', 0, 0, 4, 2, 4, 0, 3, 10},
 
-    /* With n = 4, k = 2: lda and ldb 4, transposed 2, by rows the other way round; ldc 4. */
+    /* n = 4, k = 2: lda and ldb are 4, transposed 2, by rows the other way round; ldc is 4. */
     {RANK_2K_NUMBER, 7, 121, 111, 0, 0, 4, 2, 4, 4, 4, 1},
     {RANK_2K_NUMBER, 102, 120, 111, 0, 0, 4, 2, 4, 4, 4, 2},
     {RANK_2K_NUMBER, 102, 121, 114, 0, 0, 4, 2, 4, 4, 4, 3},
@@ -139,7 +139,7 @@ static const irregular_call calls[] = {
     {RANK_2K_NUMBER, 0, 'U', 'c', 0, 0, 4, 2, 2, 1, 4, 9},
     {RANK_2K_NUMBER, 0, 'l', 'n', 0, 0, 4, 2, 4, 4, 3, 12},
 
-    /* With n = 4, k = 2: column-major lda 4, ldb 2; row-major 2, 4; ldc 4. */
+    /* n = 4, k = 2: lda is 4 and ldb 2 column-major, 2 and 4 row-major; ldc is 4. */
     {TRIANGLE_NUMBER, 7, 121, 111, 111, 0, 4, 2, 4, 2, 4, 1},
     {TRIANGLE_NUMBER, 102, 120, 111, 111, 0, 4, 2, 4, 2, 4, 2},
     {TRIANGLE_NUMBER, 102, 121, 114, 111, 0, 4, 2, 4, 2, 4, 3},
@@ -176,7 +176,7 @@ static const irregular_call calls[] = {
     {TRIANGLE_NUMBER, 0, 'U', 'N', 'N', 0, 4, 0, 4, 0, 4, 10},
     {TRIANGLE_NUMBER, 0, 'L', 'N', 'n', 0, 4, 2, 4, 2, 3, 13},
 
-    /* With m = 4, n = 3: lda 4 on the left, 3 on the right; ldb and ldc 4, row-major 3. */
+    /* m = 4, n = 3: lda is 4 on the left, 3 on the right; ldb and ldc are 4, row-major 3. */
     {SYMM_NUMBER, 7, 121, 141, 0, 4, 3, 0, 4, 4, 4, 1},
     {SYMM_NUMBER, 102, 121, 140, 0, 4, 3, 0, 4, 4, 4, 2},
     {SYMM_NUMBER, 102, 120, 143, 0, 4, 3, 0, 4, 4, 4, 2},
@@ -209,7 +209,7 @@ static const irregular_call calls[] = {
     {SYMM_NUMBER, 0, 'l', 'r', 0, 4, 3, 0, 3, 3, 4, 9},
     {SYMM_NUMBER, 0, 'l', 'r', 0, 4, 3, 0, 3, 4, 3, 12},
 
-    /* With m = 4, n = 3: lda 4 on the left, 3 on the right; ldb, which is ldc here, 4, row-major 3. */
+    /* m = 4, n = 3: lda is 4 on the left, 3 on the right; ldb, which is ldc here, is 4, row-major 3. */
     {TRIANGULAR_NUMBER, 7, 121, 111, 141, 4, 3, 131, 4, 0, 4, 1},
     {TRIANGULAR_NUMBER, 102, 121, 111, 140, 4, 3, 131, 4, 0, 4, 2},
     {TRIANGULAR_NUMBER, 102, 120, 111, 143, 4, 3, 131, 4, 0, 4, 2},

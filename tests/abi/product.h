@@ -2,7 +2,9 @@
  * small whole numbers, so every order of summation gives the same results and they are compared for equality.
  *
  * Built for the names PRODUCT_CBLAS and PRODUCT_FORTRAN of a routine of PRODUCT_CLASS, with integers of PRODUCT_BITS and elements
- * of the type PRODUCT_REAL, which are complex or not (PRODUCT_COMPLEX); PRODUCT_HERMITIAN: of SYMM's class it is HEMM, and of SYR2K's HER2K; PRODUCT_SOLVES: of TRMM's it is TRSM. Fortran is called as many C programs do, without the lengths of its strings.
+ * of the type PRODUCT_REAL, which are complex or not (PRODUCT_COMPLEX); PRODUCT_HERMITIAN: of SYMM's class it is HEMM, and of
+ * SYR2K's HER2K; PRODUCT_SOLVES: of TRMM's it is TRSM. Fortran is called as many C programs do, without the lengths of its
+ * strings.
  */
 #ifndef PRODUCT_H
 #define PRODUCT_H
@@ -136,8 +138,8 @@ static inline real product_element(integer i, integer j)
     return OF_PARTS((real)((i * 5 + j * 3) % 7 - 3), (real)((i * 2 + j * 6) % 5 - 2));
 }
 
-/* Elements repeat along rows and columns, and so do sums of their products: what is expected is summed once for each of so many rows
- * and columns, or of all of them, where an operand of the class is not the same along them. */
+/* Elements repeat along rows and columns, and so do sums of their products: what is expected is summed once for each of so many
+ * rows and columns, or of all of them, where an operand of the class is not the same along them. */
 enum { PRODUCT_PERIOD = PRODUCT_COMPLEX ? 35 : 7 };
 
 static inline integer product_first_alike(integer index, bool repeats)
@@ -386,7 +388,7 @@ static inline long product_errors(const product *given)
         p.k = p.left ? p.m : p.n;
         p.transpose_a = p.transpose_b = false;
     }
-    /* Of real numbers one means the other. */
+    /* Conjugation and transposition are the same of real numbers, so that either may be asked for. */
     const bool conjugate_a = p.transpose_a && p.row_major, conjugate_b = p.transpose_b && p.fortran;
     integer lda, ldb, ldc, ldd;
     real *a = symm ? product_matrix(p.row_major, p.k, p.k, &lda)

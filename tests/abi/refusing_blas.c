@@ -1,5 +1,5 @@
-/* As BLIS 0.9: its batches of several groups are refused, silently, and C stays as it was. Compiled together with a fixture_blas.c,
- * which is its GEMM.
+/* A BLAS like BLIS 0.9: its batches of several groups are refused, silently, and C stays as it was. Compiled
+ * together with a fixture_blas.c, which is its GEMM.
  */
 const char *bli_info_get_version_str(void);
 const char *bli_info_get_version_str(void)

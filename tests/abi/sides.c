@@ -1,5 +1,6 @@
-/* Routines with a side (PRODUCT_CLASS: SYMM or TRIANGULAR): a call is as large as the side makes it, in whichever letter or number
- * that comes. Calls that are too small to gain go on unlooked at and are not counted (tileblas_read_statistics), all others are.
+/* Routines with a side (PRODUCT_CLASS: SYMM or TRIANGULAR): a call is as large as the side makes it, in whichever letter or
+ * number that comes. Calls that are too small to gain go on unlooked at and are not counted (tileblas_read_statistics), all
+ * others are.
  */
 #include "include/tileblas.h"
 #include "tests/abi/product.h"
@@ -15,7 +16,7 @@ static unsigned long long counted_calls(void)
     return now.host.calls + now.resident.calls + now.streamed.calls;
 }
 
-/* Until then every call is looked at. */
+/* Has the options read: until then every call is looked at. */
 static void options_are_read(const product_call *call)
 {
     static bool are_read;

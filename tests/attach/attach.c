@@ -106,7 +106,7 @@ static void loaded_later(void)
     check_calls(&tileblas, &second, false, "detached");
 }
 
-/* By an address that nobody has bound. */
+/* Calls the library by an address that nobody has bound. */
 static void call_library(void)
 {
     static float a[SIZE * SIZE], b[SIZE * SIZE], c[SIZE * SIZE];
@@ -178,9 +178,9 @@ static void closed_meanwhile(void)
     check_number(tileblas.detach(), 2 * REFERENCES, "detach: restored");
 }
 
-/* Where a module lay that was bound and closed comes to lie one that the linker has bound to this library, as it does where the program
- * sees it: what led to the first one's BLAS does not come to lead there, which is gone. The third object has that BLAS's name and
- * nothing else. */
+/* Where a module lay that was bound and closed comes to lie one that the linker has bound to this library, as it does where the
+ * program sees it: what led to the first one's BLAS does not come to lead there, which is gone. The third object has that BLAS's
+ * name and nothing else. */
 static void bound_by_the_linker(void)
 {
     module module = open_first();
@@ -233,8 +233,8 @@ static void before_blas(void)
     CHECK(module.blas->fortran_calls == fortran + 1, "the BLAS behind was not called");
 }
 
-/* In front of a library that hands calls to a TileBLAS, which is none of the attached one's business: it is asked for what it
- * computes itself, or not at all. Every call is right, and arrives once. */
+/* Attaches in front of a library that hands calls to a TileBLAS, which is none of the attached one's business: it is asked for
+ * what it computes itself, or not at all. Every call is right, and arrives once. */
 static void before_forwarder(void)
 {
     const module module = open_first();

@@ -2,8 +2,8 @@
  *
  *   attach|meanwhile SCENARIO TILEBLAS MODULE BLAS [MODULE BLAS]
  *
- * Modules (caller.c) are linked with their BLAS (tests/abi/fixture_blas.c) and opened RTLD_LOCAL and RTLD_DEEPBIND. TILEBLAS_ROUTE
- * says where products are to go.
+ * Modules (caller.c) are linked with their BLAS (tests/abi/fixture_blas.c) and opened RTLD_LOCAL and
+ * RTLD_DEEPBIND. TILEBLAS_ROUTE says where products are to go.
  */
 #ifndef ATTACH_H
 #define ATTACH_H

@@ -83,8 +83,9 @@ static void beside_threads(void)
     join(&crowd);
 }
 
-/* Children that have bound references, counted in memory that they share. A fork waits a second at most for who is inside of the dynamic
- * linker, which a loaded machine may take longer for: the child then has nothing to do with the linker, and says -1. */
+/* Children that have bound references, counted in memory that they share. A fork waits a second at most for who is
+ * inside of the dynamic linker, which a loaded machine may take longer for: the child then has nothing to do with the
+ * linker, and says -1. */
 static atomic_int *bound_children;
 
 static void work_as_child(void)

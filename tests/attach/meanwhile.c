@@ -19,7 +19,7 @@ static int (*own_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
 static int (*own_close)(void *);
 static void *(*own_open)(const char *, int);
 
-/* At the start: the linker is not asked while a constructor has its lock. */
+/* Own functions are found at the start: the linker is not asked while a constructor has its lock. */
 __attribute__((constructor)) static void find_own(void)
 {
     *(void **)&own_create = dlsym(RTLD_NEXT, "pthread_create");
@@ -27,7 +27,7 @@ __attribute__((constructor)) static void find_own(void)
     *(void **)&own_open = dlsym(RTLD_NEXT, "dlopen");
 }
 
-/* For the library, too. */
+/* The library's threads are made by this, too. */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument)
 {
     return at_new_thread && at_new_thread() ? EAGAIN : own_create(thread, attributes, work, argument);

@@ -123,7 +123,7 @@ typedef struct picture {
     char maps[4096];
 } picture;
 
-/* Between variables AddressSanitizer allows nobody to read. */
+/* Is not looked at by AddressSanitizer, which allows nobody to read between variables. */
 __attribute__((no_sanitize("address"))) static inline void
 copy_unseen(unsigned char *to, const volatile unsigned char *from, size_t bytes)
 {
@@ -177,7 +177,7 @@ static inline picture *take_picture(const module *module)
     return taken;
 }
 
-/* As many words differ. */
+/* The number of words that differ. */
 static inline int compare_pictures(const picture *left, const picture *right)
 {
     int different = 0;

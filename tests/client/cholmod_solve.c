@@ -91,7 +91,7 @@ int main(void)
     cholmod_dense *x = cholmod_solve(CHOLMOD_A, factor, b, &common);
     compute_residual(matrix, x->x, b->x, residual, size);
 
-    /* Of sums of N terms at most, in the factorization and two triangular solutions (Higham, Accuracy and
+    /* The bound is that of sums of N terms at most, in the factorization and two triangular solutions (Higham, Accuracy and
      * Stability of Numerical Algorithms, 10.1). */
     const double bound = (3 * N + 1) * DBL_EPSILON / 2;
     double worst = 0;

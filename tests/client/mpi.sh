@@ -10,7 +10,7 @@ if ! mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
 fi
 export PRELOADED LIBRARY=$1 ROUTINE=$2 PROGRAM=$3 TILEBLAS_SIM_DEVICES=2 TILEBLAS_VERBOSE=1
 PRELOADED=$(dirname "$0")/preloaded.sh
-# Of several that make the same folder in /tmp, one now and then gives up (Open MPI 4.1.4).
+# One of several that make the same folder in /tmp gives up now and then (Open MPI 4.1.4).
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT

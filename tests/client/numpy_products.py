@@ -87,7 +87,7 @@ def symmetric():
             for multiply in (np.matmul, np.dot):
                 name = f"A times its transpose, {m} x {k}, A {layout}, {multiply.__name__}"
                 product(name, a, a.T, multiply, expectation)
-                # Of a copy GEMM computes both; and np.dot copies what is no whole array.
+                # GEMM computes both halves of a copy; and np.dot copies what is no whole array.
                 if multiply is np.matmul and layout not in COPIED and not np.array_equal(results[-1], results[-1].T):
                     sys.exit(f"{name}: the halves differ")
     a = normal(80, 90)

@@ -26,7 +26,7 @@ LD_PRELOAD=$library TILEBLAS_ROUTE=$route TILEBLAS_START=wait \
     TILEBLAS_STATS=json TILEBLAS_STATS_FILE=$statistics "$@" || status=$?
 ((status == 0)) || exit "$status"
 
-# Of each process a line, with "routines":{"dgemm":{"host":{"calls":3,...},"streamed":{...}},...}.
+# Each process writes a line, with "routines":{"dgemm":{"host":{"calls":3,...},"streamed":{...}},...}.
 [[ $route != auto ]] || route='host|resident|streamed'
 for routine in "${routines[@]}"; do
     if ! grep -qE "\"$routine\":\{(\"[a-z]+\":\{[^}]*\},)*\"($route)\":\{\"calls\":[1-9]" "$statistics"; then

@@ -16,7 +16,7 @@ except ImportError:
     print("skipped: this Python has no PySCF")
     sys.exit(SKIPPED)
 
-# By Psi4: its first example, tu1-h2o-energy, whose manual promises six digits of the fitted energy.
+# The energies are those of Psi4's first example, tu1-h2o-energy, whose manual promises six digits of the fitted energy.
 ATOMS, BASIS, FITTED_BASIS = "O; H 1 0.96; H 1 0.96 2 104.5", "cc-pvdz", "cc-pvdz-jkfit"
 PUBLISHED = {"RHF": (-76.02665366, 1e-8), "fitted RHF": (-76.02663273, 1e-6), "MP2": (-76.23080846, 1e-8)}
 CONVERGED = 1e-12  # the energies of the last two rounds differ by less

@@ -1,5 +1,5 @@
 #!/bin/sh
-# In a program that runs with its owner's rights and not its caller's, the caller's options are not followed: neither
+# A program that runs with its owner's rights and not its caller's does not follow the caller's options: neither
 # what would be printed nor what would be written to a file of the caller's choice.
 #
 #   set_uid.sh PROGRAM      a program that is linked with TileBLAS

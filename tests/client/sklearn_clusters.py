@@ -17,7 +17,7 @@ except ImportError:
 
 CLUSTERS, FEATURES, POINTS = 5, 30, 2000
 ELEMENT = np.dtype(sys.argv[1])
-# Of one rounding in the program and one in what it is held against.
+# What one rounding in the program and one in what it is held against make together.
 UNIT = unit(ELEMENT) + unit(np.float64)
 random = np.random.default_rng(17)
 truth = random.integers(CLUSTERS, size=POINTS)

@@ -1,7 +1,7 @@
 /* Every function of the driver that the library looks up, but for those of libcuda.c: out of memory is what it says. */
 #include "lib/device/driver.h"
 
-/* Under the driver's own name, whatever its parameters are. */
+/* Each has the driver's own name, whatever its parameters are. */
 #define TEXT(name) #name
 #define ANSWER(name)                                                                                         \
     __attribute__((weak, visibility("default"))) CUresult answer_##name(void) __asm__(TEXT(name));           \

@@ -60,7 +60,7 @@ cp "$link" alone/libtileblas.so.0
 brings_code "the preload library beside it" LD_PRELOAD=./alone/libtileblas-preload.so "$multiply"
 command_finds_code ./alone/tileblas "$work/alone/libtileblas.so.0"
 
-# As installed, and moved.
+# The library is found where it is installed, and where it was moved to.
 mkdir -p first/lib/tileblas first/bin
 cp "$link" first/lib/libtileblas.so.0
 cp "$provider" "$provider64" first/lib/tileblas

@@ -15,11 +15,11 @@ bool arena_has_device(void);
 /* Bytes that can still be allocated on the device. */
 size_t arena_free_bytes(void);
 
-/* On device 0; aligned to 64 bytes at least. Ends the program when there is no room. */
+/* Allocates memory of some kind, for device 0; aligned to 64 bytes at least. Ends the program when there is no room. */
 void *arena_allocate(tb_memory memory, size_t bytes);
 void arena_release(tb_memory memory, void *address);
 
-/* Between any two places, done on return. */
+/* Copies between any two places, and is done on return. */
 void arena_copy(void *target, const void *source, size_t bytes);
 
 /* A stream for tileblas_set_stream. */
@@ -31,7 +31,7 @@ void arena_destroy_stream(void *stream);
 void arena_copy_later(void *stream, void *target, const void *source, size_t bytes);
 void arena_stall(void *stream, double seconds);
 
-/* Until all that was queued in the stream is done. */
+/* Waits until all that was queued in the stream is done. */
 void arena_wait(void *stream);
 
 #endif

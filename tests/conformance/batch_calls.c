@@ -8,7 +8,7 @@ enum { SPELLINGS = 12, GROUPS_MOST = 8 };
 
 void *batch_library = RTLD_DEFAULT;
 
-/* Before and behind the routine's name. The last two are in capitals. */
+/* What a spelling has before and behind the routine's name. The last two are in capitals. */
 static const struct {
     const char *before, *behind;
     bool fortran;
@@ -84,7 +84,7 @@ static void set(integers *array, int bits, int64_t index, int64_t value)
         array->narrow[index] = (int32_t)value;
 }
 
-/* In a register or on the stack there may be anything next to an integer of 32 bits. */
+/* An integer as it is passed: next to one of 32 bits there may be anything in a register or on the stack. */
 static int64_t word(int64_t value, int bits)
 {
     return bits == 64 ? value : (int64_t)(UINT64_C(0xdeadbeef00000000) | (uint32_t)value);

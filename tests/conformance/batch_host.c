@@ -19,7 +19,7 @@ enum { REALS_A_STRIDE = 1 };
 enum { REALS_A_STRIDE = 2 };
 #endif
 
-/* By which integers are found to be of 32 bits. */
+/* The library finds by this that integers are of 32 bits. */
 int isamax_(const int *n, const float *x, const int *step)
 {
     int largest = 1;

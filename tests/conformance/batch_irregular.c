@@ -1,6 +1,6 @@
-/* Irregular arguments of batches: with no BLAS in the process but ours, the number that the program's handler of errors is given, in
- * either convention, and that no product of the call is computed, those of regular groups neither; with a host that has batches
- * (batch_host.c) that it is called, and with nothing changed.
+/* Irregular arguments of batches: with no BLAS in the process but ours, the number that the program's handler of errors is
+ * given, in either convention, and that no product of the call is computed, those of regular groups neither; with a host that
+ * has batches (batch_host.c) that it is called, and with nothing changed.
  *
  *     batch_irregular [host]
  */
@@ -31,8 +31,8 @@ void xerbla_(const char *routine, const int *number, size_t length)
     snprintf(reported_name, sizeof reported_name, "%.*s", (int)length, routine);
 }
 
-/* What is wrong with the last of two groups, and CBLAS's numbers of it: of groups, and of a strided batch. Fortran's are one less,
- * and it has no layout. */
+/* What is wrong with the last of two groups, and CBLAS's numbers of it: of groups, and of a strided batch. Fortran's are one
+ * less, and it has no layout. */
 typedef struct mistake {
     const char *field;
     batch_group group;

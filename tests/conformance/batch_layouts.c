@@ -15,7 +15,7 @@
 
 enum { M = 37, N = 29, K = 33, MEMBERS = 5, ROOM = 1 << 14, PARTS_MOST = 2 };
 
-/* In elements: where the first matrix begins, and how far apart they are; the distance of columns. */
+/* Where the first matrix begins, how far apart they are, and how far their columns are: in elements. */
 typedef struct place {
     int64_t first, stride, ld;
 } place;
@@ -94,7 +94,7 @@ static double load(const void *block, tb_element element, int64_t at, int part)
                                           : (double)((const float *)block)[parts * at + part];
 }
 
-/* Of A, B and C before it is written; and C as it has to be afterwards. */
+/* The numbers of A, B and C before it is written; and C as it has to be afterwards. */
 static double numbers[3][ROOM], expected[ROOM];
 
 /* Only real parts differ from zero. */
@@ -137,7 +137,7 @@ static void check_result_of(const batch_spelling *spelling, bool row_major, cons
           first < 0 ? 0 : load(c, element, first, 0), first < 0 ? 0 : expected[first]);
 }
 
-/* By rows it is the transposed product, whose A is B. */
+/* Stored by rows it is the transposed product, whose A is B. */
 static void run(const batch_spelling *spelling, bool row_major, const layout *layout)
 {
     const tb_element element = tb_routine_rows[spelling->routine].element;

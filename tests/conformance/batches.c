@@ -1,5 +1,5 @@
-/* Batches: whatever the name, groups, sizes, scalars and storage, and wherever the matrices lie, a call computes every product, once,
- * and touches nothing else.
+/* Batches: whatever the name, groups, sizes, scalars and storage, and wherever the matrices lie, a call computes every product,
+ * once, and touches nothing else.
  *
  *     batches [route=auto|host|resident|streamed] [memory=host|pinned|managed|device|mixed] [cases=<number>] [failing]
  *
@@ -89,7 +89,8 @@ static tb_memory draw_memory(check_random *random)
                : (tb_memory)settings.memory;
 }
 
-/* Those of a group have the same size; one is a member. In one block, some at strides, in any order; or in blocks of their own. */
+/* Those of a group have the same size; one is a member. In one block, some at strides, in any order; or in blocks of their
+ * own. */
 static void place(check_random *random, group *group, placed *members, int role, bool strided)
 {
     const int64_t step = check_between(random, 0, 2) * 64; /* bytes between one block and the next */
@@ -235,7 +236,8 @@ static void check_group(int64_t number, const char *name, const group *group)
 }
 
 #ifdef BATCHES_ON_SIM
-/* Device memory is lost with a device, and so is what should have been computed there: only what the host reaches is looked at. */
+/* Device memory is lost with a device, and so is what should have been computed there: only what the host reaches is looked
+ * at. */
 static void fail_something(int64_t number)
 {
     static const char *const scripts[] = {"launch:%d=memory",   "launch:%d=unsupported", "copy:%d=memory",
@@ -380,7 +382,7 @@ static void check_host(void)
         batch_call(spelling, false, &group, 1, a, b, c); /* the host is asked whether it computes */
         const long before = atomic_load(calls);
         batch_call(spelling, false, &group, 1, a, b, c);
-        /* Of the program's own BLAS a name is asked for as it is. */
+        /* The program's own BLAS is asked for a name as it is. */
         if (spelling->bits == 32 && (name || dlsym(host, spelling->name)))
             CHECK(atomic_load(calls) - before == !refused, "%s: the host's own was called %ld times",
                   spelling->name, atomic_load(calls) - before);

@@ -169,8 +169,8 @@ static void spoil(check_random *random, matrix *matrix)
                    check_between(random, 0, matrix->length - 1), CHECK_PICK(random, spoilers));
 }
 
-/* Of a product in C's place. What is solved for comes out of any substitution without a rounding error where it is to be
- * exact: twice an integer, of alphas that are a multiple of a half. */
+/* Fills the matrices of a product in C's place. What is solved for comes out of any substitution without a rounding error
+ * where it is to be exact: twice an integer, of alphas that are a multiple of a half. */
 static void fill_in_place(check_random *random, product *p)
 {
     const bool multiplies = p->alpha != 0 || p->alpha_im != 0, solves = p->in_place == TB_SOLVES;
@@ -238,7 +238,7 @@ static operand place_operand(check_random *random, int wish, const matrix *matri
     return (operand){.memory = memory, .block = block, .start = matrix_start_in(matrix, block)};
 }
 
-/* Of a factor, beside one of that structure: C's, where the other one is in C's place. */
+/* The memory of a factor, beside one of that structure: C's, where the other one is in C's place. */
 static int memory_of(const routine_call *made, int wish, tb_structure other)
 {
     return other == TB_TRIANGULAR ? (int)made->c.memory : wish;
@@ -255,7 +255,7 @@ static bool has_one_operand(const routine_call *made)
     return made->product.b.block == made->product.a.block;
 }
 
-/* Of rank k, or 2 k. */
+/* Whether it is an update of rank k, or 2 k. */
 static bool is_update(const tb_class_row *class)
 {
     return class->has_one_operand || class->has_two_terms;

@@ -5,8 +5,8 @@
  *                 [bits=32|64] [kernel=<name>] [rows=distinct] [cases=<per kernel>] [seconds=<instead>] [threads=<n>]
  *
  * On device routes every kernel of the catalog is forced in turn, unless one is named; most calls are of its element. With
- * rows=distinct one of those is that differ in nothing that the simulated device, the runtime or the dispatcher's checks see. Each
- * kernel, and each run on another route, has cases of its own. A failure prints the case; TILEBLAS_TEST_SEED and
+ * rows=distinct one of those is that differ in nothing that the simulated device, the runtime or the dispatcher's checks see.
+ * Each kernel, and each run on another route, has cases of its own. A failure prints the case; TILEBLAS_TEST_SEED and
  * TILEBLAS_TEST_CASE, and the same arguments, bring it back alone.
  */
 #include "tests/check.h"
@@ -90,7 +90,7 @@ static tb_operand operand_of(const matrix *matrix, const operand *there, bool ro
                                                                       : TB_UPPER};
 }
 
-/* Likewise of one in C's place. */
+/* The library's product for one in C's place, likewise. */
 static tb_product product_in_place(const routine_call *made)
 {
     const product *p = &made->product;
@@ -179,9 +179,9 @@ static void expect_plan(const routine_call *made, char *text, size_t size)
                  served ? kernel->name : "");
 }
 
-/* A triangle that the device has no room for beside some of the rest leaves the call to the host, where that reaches it: one that is
- * written out in place of C is there twice, a matrix of which one is stored lies there as it is. So does a kernel that is forced and has
- * no room for the least of its workspace: residues of a tile. */
+/* A triangle that the device has no room for beside some of the rest leaves the call to the host, where that reaches it: one that
+ * is written out in place of C is there twice, a matrix of which one is stored lies there as it is. So does a kernel that is
+ * forced and has no room for the least of its workspace: residues of a tile. */
 static bool may_lack_room(const routine_call *made)
 {
     const product *p = &made->product;

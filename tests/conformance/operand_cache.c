@@ -1,6 +1,7 @@
-/* operand_cache [right] [few]: operands that come again. What has not changed crosses the link no more, and C is right whatever the
- * program has written in between, wherever it did. With `right` only the last is looked at: for devices that fail, or
- * have little memory, and for products that are cut at random. With `few` fewer products are drawn: under sanitizers.
+/* operand_cache [right] [few]: operands that come again. What has not changed crosses the link no more, and C is right
+ * whatever the program has written in between, wherever it did. With `right` only the last is looked at: for devices
+ * that fail, or have little memory, and for products that are cut at random. With `few` fewer products are drawn:
+ * under sanitizers.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"
@@ -136,7 +137,7 @@ static void what_has_not_changed_is_not_loaded_again(tb_memory memory)
     CHECK(multiply(&place, "second") >= all, "the second still does");
     for (int i = 0; i < CALLS; i++)
         CHECK(multiply(&place, "again") == 0, "the operands crossed the link again");
-    /* Where there is no sample: with other samples an operand is another one. */
+    /* What changes has no sample there: with other samples an operand is another one. */
     change(&place, &place.p.a, 1, 1);
     const double loaded = multiply(&place, "one element of A is another");
     CHECK(loaded > 0 && loaded < bytes_of(&place.p.a), "%g bytes were loaded", loaded);

@@ -53,8 +53,8 @@ static int64_t word(int64_t value, int bits)
     return bits == 64 ? value : (int64_t)(UINT64_C(0xdeadbeef00000000) | (uint32_t)value);
 }
 
-/* A call by CBLAS's name. Its arguments come by value, and scalars as the class's row says, so that each pattern has a type of its
- * own. */
+/* A call by CBLAS's name. Its arguments come by value, and scalars as the class's row says, so that each pattern has a
+ * type of its own. */
 typedef void cblas_call(void *address, const call_arguments *x, const passed *p);
 #define STAMP_CALL(name, real, types, arguments)                                                             \
     static void name(void *address, const call_arguments *x, const passed *p)                                \

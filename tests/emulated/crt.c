@@ -2,11 +2,12 @@
  *
  * - Integers times a power of two for each row of op(A) and column of op(B): C is the exact sum, rounded once, bit for bit.
  * - Numbers with all bits: errors below what docs/precision.md promises.
- * - One number of an operand that is infinite, NaN, or so large or small that integers do not serve, wherever it lies: it is found, and
+ * - One number of an operand that is infinite, NaN, or so large or small that integers do not serve, wherever it lies: it is
+ * found, and
  *   C is what a loop of multiply-adds makes of it.
  *
- * Operands end where memory that may not be read begins, and between their columns is NaN. The workspace begins as garbage, and ends likewise. Some
- * launches have the A of the one before.
+ * Operands end where memory that may not be read begins, and between their columns is NaN. The workspace begins as garbage,
+ * and ends likewise. Some launches have the A of the one before.
  */
 #include "kernels/catalog.h"
 #include "kernels/crt/schedule_crt.h"
@@ -30,7 +31,7 @@ typedef struct test {
     memory c, before;
 } test;
 
-/* Of op(A)'s row and step of k, with the numbers that complex ones are embedded as. */
+/* The index of the number in op(A)'s row and step of k; complex ones may be embedded. */
 static int64_t index_in_a(const test *t, int64_t row, int64_t l, int *sign)
 {
     *sign = 1;
@@ -175,8 +176,8 @@ static tb_schedule prepare(const test *t, check_random *random)
     return schedule;
 }
 
-/* Whether integers take it, where that is certain: few terms, of which zeros leave fewer, leave little that may be rounded; and of one
- * term magnitudes do not differ. */
+/* Whether integers take it, where that is certain: few terms, of which zeros leave fewer, leave little that may be rounded;
+ * and of one term magnitudes do not differ. */
 static void check_decision(const test *t, int32_t moduli, int32_t most, const char *what)
 {
     const family *a = t->a->family, *b = t->b->family;
@@ -220,7 +221,8 @@ static test draw_test(lines *a, lines *b, bool embedded, check_random *random)
     return t;
 }
 
-/* Of the families that integers serve, or so many times of 100 another one; fewer than 0: of those that take few moduli or some more. */
+/* Draws among the families that integers serve, or so many times of 100 another one; fewer than 0: among those that take few
+ * moduli or some more. */
 static const family *draw_family(int strange, check_random *random)
 {
     enum { FEW = 3, SERVED = 9 };

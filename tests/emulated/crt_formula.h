@@ -1,5 +1,5 @@
-/* What the quanta of dgemm_crt go by (docs/precision.md), in double precision: of lines of numbers that are drawn, norms, deficits,
- * zeros and last bits. For crt_quanta.c.
+/* What the quanta of dgemm_crt go by (docs/precision.md), in double precision: of lines of numbers that are drawn, norms,
+ * deficits, zeros and last bits. For crt_quanta.c.
  */
 #ifndef TB_EMULATED_CRT_FORMULA_H
 #define TB_EMULATED_CRT_FORMULA_H
@@ -9,8 +9,8 @@
 
 /* ---- Numbers -------------------------------------------------------------------------------------------------- */
 
-/* Of k numbers some are zeros, first ones or last ones; magnitudes of the others lie between two powers of two. But for a few, which are
- * so small that quanta are larger than their last bits. */
+/* Some of k numbers are zeros, first ones or last ones; magnitudes of the others lie between two powers of two. But for a
+ * few, which are so small that quanta are larger than their last bits. */
 typedef struct shape {
     int bits;                    /* of numbers that have few; 0: all */
     double range;                /* between magnitudes, as a power of two */
@@ -29,7 +29,7 @@ static inline double draw_number(const shape *shape, check_random *random)
 
 enum { FEW_APART = 150 };
 
-/* Of numbers with few bits one is the smallest, and one the largest by far, so that integers have range + bits + 0.6 bits. */
+/* One of numbers with few bits is the smallest, and one the largest by far, so that integers have range + bits + 0.6 bits. */
 static inline void fill_line(lines *x, int64_t line, const shape *shape, check_random *random)
 {
     const int64_t first = x->k * shape->first_zeros / 16, end = x->k - x->k * shape->last_zeros / 16;
@@ -60,7 +60,7 @@ static inline lines draw(const shape *shape, int64_t count, int64_t k, bool embe
 
 /* ---- The formula ---------------------------------------------------------------------------------------------- */
 
-/* Of a line; logarithms are to base 2. */
+/* What is known of a line; logarithms are to base 2. */
 typedef struct known {
     double norm, largest, deficit;
     int64_t zeros;

@@ -1,5 +1,5 @@
-/* Operands for products by dgemm_crt on the host (crt.c): numbers of families that integers serve, and of such that they do not, in memory
- * that ends where none may be touched.
+/* Operands for products by dgemm_crt on the host (crt.c): numbers of families that integers serve, and of such that they do not,
+ * in memory that ends where none may be touched.
  */
 #ifndef TB_EMULATED_CRT_OPERANDS_H
 #define TB_EMULATED_CRT_OPERANDS_H

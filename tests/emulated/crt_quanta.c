@@ -1,7 +1,8 @@
-/* What dgemm_crt's survey decides, on the host (block.h): the quanta of rows of op(A) and columns of op(B), held against the formula of
- * docs/precision.md, which is computed here in double precision from the operands.
+/* What dgemm_crt's survey decides, on the host (block.h): the quanta of rows of op(A) and columns of op(B), held
+ * against the formula of docs/precision.md, which is computed here in double precision from the operands.
  *
- * - Rounding to multiples of quanta errs by no more than the share e of u D that the decision is made for: also where A's quanta are those
+ * - Rounding to multiples of quanta errs by no more than the share e of u D that the decision is made for: also where
+ * A's quanta are those
  *   of the launch before, which had another B, and where zeros of A and of B leave few terms.
  * - Quanta are no finer than that takes, so that products take no more moduli than they have to.
  * - Integers have less than 63 bits, and there are moduli enough for sums of their products.
@@ -27,7 +28,7 @@
 
 /* ---- A product ------------------------------------------------------------------------------------------------ */
 
-/* Of what is decided for: the shares that decide.cuh has, or that no integers serve. */
+/* What may be decided for: the shares that decide.cuh has, or that no integers serve. */
 typedef enum share { SMALL_SHARE, LARGE_SHARE, NO_SHARE } share;
 static const double shares[] = {1.0 / 64, 0.17};
 
@@ -38,7 +39,8 @@ typedef struct launched {
     bool anew;           /* A's quanta are for this B */
 } launched;
 
-/* The largest bits of the integers of a side, whose quanta are such that with the other side's numbers they err by little enough. */
+/* The largest bits of the integers of a side, whose quanta are such that with the other side's numbers they err by
+ * little enough. */
 static double check_side(const launched *p, tb_role role, const side *own, const side *other, bool fresh)
 {
     const int32_t *quanta = role == TB_A ? p->arguments.a.quantum : p->arguments.b.quantum;

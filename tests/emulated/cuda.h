@@ -114,7 +114,7 @@ inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector)
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------ */
 
-/* As a device converts: to the nearest, and what is out of range to the end of it. */
+/* Converts as a device does: to the nearest, and what is out of range to the end of it. */
 inline long long __double2ll_rn(double value)
 {
     return std::isnan(value) ? LLONG_MIN

@@ -1,6 +1,7 @@
-/* Folding on the host (block.h), by the real launch function: all elements, both triangles, complex and absent betas, a C that is aligned
- * to its parts alone. Numbers are small integers, so that sums are exact. P and C end where memory that may not be touched begins. What
- * is not to be read is NaN: C where beta is 0, imaginary parts of a Hermitian C's diagonal, all outside of the triangle, which has to stay.
+/* Folding on the host (block.h), by the real launch function: all elements, both triangles, complex and
+ * absent betas, a C that is aligned to its parts alone. Numbers are small integers, so that sums are exact. P
+ * and C end where memory that may not be touched begins. What is not to be read is NaN: C where beta is 0,
+ * imaginary parts of a Hermitian C's diagonal, all outside of the triangle, which has to stay.
  */
 #include "kernels/catalog.h"
 #include "kernels/launch.h"

@@ -1,6 +1,6 @@
-/* dgemm_mma, or its rows for complex numbers, on the host (block.h), as it is on 9.0, by products of few tiles, and by the real launch function: whole tiles, parts of them that
- * a second launch adds up, and clusters whose blocks have a tile between them; chains of any number. The workspace begins as garbage. No
- * read of a fragment waits for banks of shared memory.
+/* dgemm_mma, or its rows for complex numbers, on the host (block.h), as it is on 9.0, by products of few tiles, and by the real
+ * launch function: whole tiles, parts of them that a second launch adds up, and clusters whose blocks have a tile between them;
+ * chains of any number. The workspace begins as garbage. No read of a fragment waits for banks of shared memory.
  */
 #include "kernels/catalog.h"
 #include "kernels/fp64/dgemm_mma.h"
@@ -26,7 +26,7 @@ typedef double total;
 
 enum { PRODUCTS = 360, CHAINS_MOST = 5 };
 
-/* Of what is drawn: the first few products are far apart, others of two terms. */
+/* The first few products have columns far apart in memory, those behind them two terms. */
 enum { APART = 24, TERMS = APART + 60 };
 typedef enum kind { IS_ANY, IS_APART, IS_OF_TERMS } kind;
 static const size_t room = (size_t)64 << 20;

@@ -1,4 +1,5 @@
-/* Some shapes of dgemm_mma: with slices of k and without, with totals and without, of three stages and of four; with warps that copy alone. And what adds up parts of tiles. */
+/* Some shapes of dgemm_mma: with slices of k and without, with totals and without, of three stages and of
+ * four; with warps that copy alone. And what adds up parts of tiles. */
 #include "tests/emulated/cuda.h"
 #include "tests/emulated/table.h"
 

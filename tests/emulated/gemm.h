@@ -1,7 +1,7 @@
-/* Products for families of GEMM kernels on the host: of few tiles; batches, masks and zeros. Numbers are integers, so that C is exact
- * whatever the order of summation. Operands end where memory that may not be read begins, and between columns is NaN. Header only, for
- * one element: `number` is its type, `total` that of sums, which are exact, ROUTINE its routine. Where EMULATED_COMPLEX is defined, numbers
- * are complex.
+/* Products for families of GEMM kernels on the host: of few tiles; batches, masks and zeros. Numbers are
+ * integers, so that C is exact whatever the order of summation. Operands end where memory that may not be
+ * read begins, and between columns is NaN. Header only, for one element: `number` is its type, `total` that
+ * of sums, which are exact, ROUTINE its routine. Where EMULATED_COMPLEX is defined, numbers are complex.
  */
 #ifndef TB_EMULATED_GEMM_H
 #define TB_EMULATED_GEMM_H
@@ -20,8 +20,8 @@ enum { MEMBERS = 3, LARGEST = 9, K_OF_LARGE = 120, IN_VECTOR = 16 / sizeof(numbe
 #define VOLUME_MOST 20000000 /* multiply-adds of numbers */
 #endif
 
-/* The matrices of one operand, of rows or columns of both sorts: an address, or leading dimension, or distance between matrices, that is
- * no multiple of 16 bytes is copied number by number. */
+/* The matrices of one operand, of rows or columns of both sorts: an address, or leading dimension, or
+ * distance between matrices, that is no multiple of 16 bytes is copied number by number. */
 typedef struct stored {
     int64_t stride;
     memory memory;
@@ -40,7 +40,7 @@ static number *matrix(const test *t, tb_role role, int64_t member)
     return (number *)tb_member_at(&t->given, role, member);
 }
 
-/* Of C, before the product. */
+/* A matrix of C, before the product. */
 static const number *matrix_before(const test *t, int64_t member)
 {
     const char *now = (const char *)matrix(t, TB_C, member);
@@ -72,7 +72,8 @@ static total conjugated_if(bool is_conjugated, number x)
 #endif
 }
 
-/* Bytes by which what is complex may begin beside a multiple of 16: C, which is written number by number then, and what is not read. */
+/* Bytes by which what is complex may begin beside a multiple of 16: C, which is written number by number
+ * then, and what is not read. */
 static int64_t shift_of(const test *t, tb_role role)
 {
     return is_complex() && t->apart == 0 && (role == TB_C || t->given.k == 0) ? (int64_t)sizeof(number) / 2
@@ -126,8 +127,8 @@ static void draw_extents(tb_product *product, int64_t members, check_random *ran
         product->k = K_OF_LARGE;
 }
 
-/* Of a mask's edge. Most go past a tile's corner on the triangle's other side, where one element decides whether all of the tile is
- * written. */
+/* Draws the diagonal of a mask's edge. Most go past a tile's corner on the triangle's other side, where one
+ * element decides whether all of the tile is written. */
 static int64_t draw_diagonal(const tb_product *product, check_random *random)
 {
     enum { CORNERS_APART = 32, BESIDE = 2 };
@@ -138,7 +139,7 @@ static int64_t draw_diagonal(const tb_product *product, check_random *random)
     return anywhere / CORNERS_APART * CORNERS_APART + (product->mask == TB_LOWER ? beside : -beside);
 }
 
-/* Of some products a triangle of C is wanted alone; of some, but of no batch, an operand is a triangle. */
+/* Some products want a triangle of C alone; some, but no batch, have a triangle as an operand. */
 static void draw_triangles(tb_product *product, int64_t members, check_random *random)
 {
     static const int64_t sides[] = {2, 33, 64, 130, 192, 300, 420};
@@ -238,7 +239,7 @@ static void draw(test *t, check_random *random)
     prepare_c(t);
 }
 
-/* Of a row of op(A) and a column of op(B), which lie in two matrices. */
+/* The sum of a row of op(A) times a column of op(B), which lie in two matrices. */
 static total sum_of(const tb_product *p, const number *a, const number *b, int64_t row, int64_t column)
 {
     const int64_t step_a = p->a.transposed ? 1 : p->a.ld, step_b = p->b.transposed ? p->b.ld : 1;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Of either sign, and larger and larger along k. */
+/* Numbers are of either sign, and larger and larger along k. */
 static void fill_graded_operand(const test *t, tb_role role, bool along_rows, check_random *random)
 {
     const tb_operand *x = &t->given.operands[role];

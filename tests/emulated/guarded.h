@@ -13,7 +13,7 @@ typedef struct memory {
 
 enum { GUARD_BYTES = 4096 }; /* a page */
 
-/* So many bytes before a page that may not be touched, all of them 0xff: NaN. */
+/* Makes so many bytes before a page that may not be touched, all of them 0xff: NaN. */
 static inline memory guarded(size_t bytes)
 {
     const size_t pages = (bytes + GUARD_BYTES - 1) / GUARD_BYTES * GUARD_BYTES;
@@ -27,7 +27,7 @@ static inline memory guarded(size_t bytes)
     return memory;
 }
 
-/* So many bytes, all of them 0, of which only pages that are touched take memory. */
+/* Makes so many bytes, all of them 0, of which only pages that are touched take memory. */
 static inline memory untouched(size_t bytes)
 {
     memory memory = {.bytes = bytes};
@@ -39,7 +39,7 @@ static inline memory untouched(size_t bytes)
     return memory;
 }
 
-/* Where none may be touched. */
+/* The first byte that may not be touched. */
 static inline char *guard_of(const memory *memory)
 {
     return memory->pages + memory->bytes - GUARD_BYTES;

@@ -1,4 +1,5 @@
-/* The FP32 multiply-adds of kernels that multiply parts, on the host (block.h): products of few tiles, by fewer blocks or more. */
+/* The FP32 multiply-adds of kernels that multiply parts, on the host (block.h): products of few tiles, by
+ * fewer blocks or more. */
 #include "kernels/launch.h"
 #include "kernels/simt/simt.h"
 #include "kernels/tensor/launch_tensor.h"
@@ -12,7 +13,7 @@ typedef double total;
 #include "tests/emulated/gemm.h"
 #include "tests/emulated/graded.h"
 
-/* As the family's launch functions do. */
+/* Zeros are left out where the family's launch functions leave them out. */
 static const bool leaves_out = EMULATED_ARCHITECTURE >= TB_SIMT_ZEROS_FIRST;
 
 enum { PRODUCTS = 300, APART = 8, BLOCKS_MOST = 4 };
@@ -21,7 +22,7 @@ extern const int emulated_plain_threads, emulated_plain_bytes;
 
 static int masked, with_zeros, several_tiles;
 
-/* Of one product, and of k there is something. */
+/* Whether these kernels compute it: one product, and there are steps of k. */
 static bool is_theirs(const test *t)
 {
     return members_of(t) == 1 && t->given.k > 0;

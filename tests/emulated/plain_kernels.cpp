@@ -4,7 +4,8 @@
 
 #include "kernels/simt/sgemm_simt.cuh"
 
-/* plain.cuh has its arguments in shared memory behind the stages: here that is memory of its own, as blocks run one after the other. */
+/* plain.cuh has its arguments in shared memory behind the stages: here that is memory of its own, as blocks
+ * run one after the other. */
 #undef __shared__
 #define __shared__
 #define __align__(bytes) __attribute__((aligned(bytes)))

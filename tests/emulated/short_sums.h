@@ -1,5 +1,5 @@
-/* Errors of sums of a few steps: with two chains, or more, they are well below a loop's. Header only, after gemm.h; `real` is the type of a
- * number's parts.
+/* Errors of sums of a few steps: with two chains, or more, they are well below a loop's. Header only, after
+ * gemm.h; `real` is the type of a number's parts.
  */
 #ifndef TB_EMULATED_SHORT_SUMS_H
 #define TB_EMULATED_SHORT_SUMS_H
@@ -9,7 +9,8 @@
 #include <float.h>
 #include <math.h>
 
-/* Of a loop's rms error. What two chains of half as many steps have: 0.56 of numbers of one sign, 0.71 of both. */
+/* The share of a loop's rms error that is allowed. What two chains of half as many steps have: 0.56 of
+ * numbers of one sign, 0.71 of both. */
 #define TWO_CHAINS 0.85
 
 /* A square of C, of numbers in 0..1; k contiguous in both operands. */
@@ -19,7 +20,7 @@ typedef struct short_sums {
     _Alignas(16) number a[SIDE * K_MOST], b[SIDE * K_MOST], c[SIDE * SIDE];
 } short_sums;
 
-/* Of a part of an element: product number l of those that it is the sum of. */
+/* The factors of a part of an element: of product number l of those that it is the sum of. */
 static void factors_at(const short_sums *s, int64_t row, int64_t column, int part, int64_t l, real *x,
                        real *y)
 {
@@ -57,7 +58,7 @@ static void measure_short_sums(const short_sums *s, double *of_kernel, double *o
     *of_loop = sqrt(loops / (SIDE * SIDE * PARTS));
 }
 
-/* Of so few steps nobody has to cut k into pieces of their own. */
+/* Nobody has to cut so few steps into pieces of their own. */
 static void short_sums_are_of_chains(const tb_kernel *kernel, const tb_launcher *launcher,
                                      check_random *random)
 {

@@ -1,6 +1,7 @@
-/* sgemm_simt on the host (block.h), as it is on the chip EMULATED_ARCHITECTURE, by products of few tiles, and by the real launch function:
- * whole tiles, parts of them that a second launch adds up, whose steps follow each other or are taken in turn, and clusters whose blocks
- * have a tile between them. The workspace begins as garbage. And how accurate sums are of numbers that grow along k.
+/* sgemm_simt on the host (block.h), as it is on the chip EMULATED_ARCHITECTURE, by products of few tiles, and by the
+ * real launch function: whole tiles, parts of them that a second launch adds up, whose steps follow each other or
+ * are taken in turn, and clusters whose blocks have a tile between them. The workspace begins as garbage. And how
+ * accurate sums are of numbers that grow along k.
  */
 #include "kernels/catalog.h"
 #include "kernels/simt/launch_simt.h"
@@ -125,8 +126,8 @@ static void one_product(bool is_apart, char *workspace, check_random *random)
         release(&t.before);
 }
 
-/* Numbers that grow along k are added up as k grows, so that errors are no larger than a loop's; and where a tile is cut evenly, by all of
- * its pieces alike, so that they are smaller. */
+/* Numbers that grow along k are added up as k grows, so that errors are no larger than a loop's; and where a tile is
+ * cut evenly, by all of its pieces alike, so that they are smaller. */
 static void sums_of_graded_numbers_are_accurate(bool cut, char *workspace, check_random *random)
 {
     enum { SIDE = 64, K = 1024, K_CUT = 4096 };

@@ -1,5 +1,5 @@
-/* Some shapes of sgemm_simt: with slices of k that are warps, that are several and with a single one; that keep aligned operands along k by
- * rows and that turn them. And what adds up parts of tiles. */
+/* Some shapes of sgemm_simt: with slices of k that are warps, that are several and with a single one; that
+ * keep aligned operands along k by rows and that turn them. And what adds up parts of tiles. */
 #include "tests/emulated/cuda.h"
 #include "tests/emulated/table.h"
 

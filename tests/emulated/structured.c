@@ -1,5 +1,6 @@
-/* Complex products by the structured rows on the host (block.h), by the real launch function: of integers, exactly, batches and masks among
- * them; and of numbers with all bits, of a few steps, whose errors are those of several chains in single precision. Built once for each.
+/* Complex products by the structured rows on the host (block.h), by the real launch function: of integers,
+ * exactly, batches and masks among them; and of numbers with all bits, of a few steps, whose errors are those
+ * of several chains in single precision. Built once for each.
  */
 #include "kernels/catalog.h"
 #include "kernels/launch.h"

@@ -81,7 +81,7 @@ struct block {
     alignas(128) char dynamic[dynamic_bytes + beyond];
 };
 
-/* Of the cluster that runs. */
+/* The state of the cluster that runs. */
 thread threads[threads_most];
 warp warps[threads_most / lanes];
 block blocks[blocks_most];
@@ -256,7 +256,7 @@ bool go_on_with_warp(int number)
     return any_went;
 }
 
-/* Before a cluster runs. Returns its warps in an order that is drawn. */
+/* Called before a cluster runs. Returns its warps in an order that is drawn. */
 std::vector<int> begin_cluster()
 {
     std::vector<int> order;
@@ -354,7 +354,7 @@ void *exchanged(const void *value, size_t bytes, const char *place)
     return buffer;
 }
 
-/* From the first block's dynamic one on: what a program has of the rest is less than 2 GiB away. */
+/* Addresses count from the first block's dynamic memory: what a program has of the rest is less than 2 GiB away. */
 uint32_t address_of(const void *shared)
 {
     return uint32_t(reinterpret_cast<intptr_t>(shared) - reinterpret_cast<intptr_t>(blocks[0].dynamic));

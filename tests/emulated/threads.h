@@ -17,7 +17,7 @@ void wait_for_cluster(const char *place);
 /* Waits for so many threads of the block, at one of its barriers from 1 on. */
 void wait_at_barrier(int number, int threads, const char *place);
 
-/* Of the block: whether it was true of any thread. */
+/* Whether it was true of any thread of the block. */
 bool any_of_block(bool value);
 
 /* The lane's number; what the warp's lanes have given, one behind the other. */
@@ -42,8 +42,8 @@ uint32_t address_of(const void *shared);
 void *memory_at(uint32_t address, int alignment = 1);
 void *dynamic_shared();
 
-/* The same for a lane's read that all lanes of the warp do at a time: in their order until they wait for each other in the warp. What
- * 128 bytes of them are read together, of banks of 4 bytes. */
+/* The same for a lane's read that all lanes of the warp do at a time: in their order until they wait for each other in
+ * the warp. What 128 bytes of them are read together, of banks of 4 bytes. */
 void *read_by_warp(uint32_t address, int bytes);
 
 /* The block's number in its cluster; the same place in another one's dynamic shared memory. */
@@ -56,8 +56,8 @@ void commit();
 void wait_for_copies(int pending);
 void wait_for_all_copies();
 
-/* Barriers in shared memory, each of 8 bytes, at which so many arrive in each phase; a thread, or what it has copied until then. Phases
- * have parities in turn, the first one 0. */
+/* Barriers in shared memory, each of 8 bytes, at which so many arrive in each phase; a thread, or what it has copied
+ * until then. Phases have parities in turn, the first one 0. */
 void init_barrier(uint32_t address, int arrivals);
 void arrive(uint32_t address);
 void arrive_after_copies(uint32_t address);

@@ -4,8 +4,8 @@
  *   late chroot         the root directory is an empty one; skipped where that is not permitted
  *   late HOW alone      besides, the machine's BLAS has not been loaded, as the program has one
  *
- * The machine's BLAS answers, as it would have if the program had been linked with it. Built with LATE_LAPACK for the library that
- * has LAPACK's names.
+ * The machine's BLAS answers, as it would have if the program had been linked with it. Built with LATE_LAPACK
+ * for the library that has LAPACK's names.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* A fuzzer of one process that any machine with GCC has: mutates the inputs of a corpus, and keeps those by which the parser comes
- * to code that no input came to before. The same seed makes the same inputs.
+/* A fuzzer of one process that any machine with GCC has: mutates the inputs of a corpus, and keeps those by
+ * which the parser comes to code that no input came to before. The same seed makes the same inputs.
  *
  *     fuzz_TARGET CORPUS [SECONDS]     every file of the folder, and mutations of them for so long
  *     fuzz_TARGET FILE                 one input, such as that by which it ended
@@ -143,7 +143,7 @@ static int last_file = -1;
 
 static void try(const input *input)
 {
-    /* Of exactly its size, so that the sanitizer sees what is read behind it. */
+    /* The copy is of exactly its size, so that the sanitizer sees what is read behind it. */
     uint8_t *copy = malloc(input->size > 0 ? input->size : 1);
     if (!copy || pwrite(last_file, input->bytes, input->size, 0) != (ssize_t)input->size ||
         ftruncate(last_file, (off_t)input->size) != 0)
@@ -174,7 +174,7 @@ static void read_input(const char *path)
         keep(&(input){(size_t)size, bytes});
 }
 
-/* In the order of names: the same everywhere. */
+/* Files are read in the order of their names, which is the same everywhere. */
 static void read_corpus(const char *path)
 {
     struct dirent **entries;

@@ -1,5 +1,5 @@
-/* A fuzz target is a file with libFuzzer's two entry points, for one parser. fuzz.c calls them, or libFuzzer where the compiler is
- * Clang.
+/* A fuzz target is a file with libFuzzer's two entry points, for one parser. fuzz.c calls them, or libFuzzer where the compiler
+ * is Clang.
  */
 #ifndef TEST_FUZZ_H
 #define TEST_FUZZ_H

@@ -1,4 +1,5 @@
-/* The user's profile. An input that begins with an empty line is a whole file; others follow on the first lines of this machine's. */
+/* The user's profile. An input that begins with an empty line is a whole file; others follow on the first
+ * lines of this machine's. */
 #include "lib/learning/learning.h"
 #include "lib/learning/profile.h"
 #include "tests/fuzz/fuzz.h"

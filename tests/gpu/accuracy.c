@@ -2,9 +2,9 @@
  * GEMM without any reduced precision (pedantic), both against sums in double-double. Figures over their limits are
  * drawn again (draws.h).
  *
- * accuracy [kernel=name] [side=rows and columns of C] [from=smallest k] [largest k]. Errors are in units of u d, with u = 2^-24 or 2^-53 and d = |A||B|:
- * what one rounding of a sum without cancellation may cost. Of a kernel that promises less (fast), d is more,
- * and so is what is allowed: as docs/precision.md says. A sample of 64 x 64 elements is looked at; it prints
+ * accuracy [kernel=name] [side=rows and columns of C] [from=smallest k] [largest k]. Errors are in units of u d, with u = 2^-24
+ * or 2^-53 and d = |A||B|: what one rounding of a sum without cancellation may cost. Of a kernel that promises less (fast), d is
+ * more, and so is what is allowed: as docs/precision.md says. A sample of 64 x 64 elements is looked at; it prints
  * a line for every family and k, and at the end what failed.
  */
 #include "tests/check.h"
@@ -24,11 +24,11 @@
 #define SMALL_K_MAXIMUM 4
 #define ZERO_MEAN_SLOPE 0.6
 
-/* Of the rms error, where both sides do the same arithmetic, or are doubles, of which some families leave the last rounding alone: its
- * noise is 1% (accuracy_chosen.c). */
+/* The ratio of rms errors that is allowed where both sides do the same arithmetic, or are doubles, of which some families leave
+ * the last rounding alone: its noise is 1% (accuracy_chosen.c). */
 #define RMS_RATIO 1.03
 
-/* Of fast kernels: what they may err beyond the comparator, and what a step of k adds to d for each unit of the row's and
+/* Limits of fast kernels: what they may err beyond the comparator, and what a step of k adds to d for each unit of the row's and
  * the column's largest magnitudes. */
 #define FAST_MAXIMUM 8
 #define FAST_RMS     4
@@ -97,7 +97,7 @@ static both compute_both(const comparison *c, uint64_t seed)
     return (both){ours, theirs};
 }
 
-/* Of short sums nothing but the largest error is promised; and short is also what has but few large products. */
+/* Nothing but the largest error is promised of short sums; and short is also what has but few large products. */
 static bool is_short_sum(const comparison *c)
 {
     return c->k < (c->family->uneven_k ? UNEVEN_TIMES : 1) * SMALLEST_K;
@@ -147,7 +147,7 @@ static sampled_errors compare_sides(sides *s, const accuracy_family *family, int
     return errors.ours;
 }
 
-/* From one k to another. */
+/* How errors grow from one k to another. */
 typedef struct growth {
     comparison from, to;
 } growth;
@@ -286,7 +286,7 @@ static const accuracy_family *family_named(const char *name)
     return NULL;
 }
 
-/* Of a family whose numbers are of like size the survey chooses other parts than sgemm_bf16x6_sm90's, else the same. */
+/* The survey chooses other parts than sgemm_bf16x6_sm90's for families whose numbers are of like size, and else the same. */
 static void the_survey_chooses(sides *s, uint64_t seed)
 {
     static const struct {

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the largest of 4096 errors, which is a noisy figure; and of the rms error, whose noise is 1%. */
+/* The ratios that are allowed of the largest of 4096 errors, which is a noisy figure, and of the rms error, whose noise is 1%. */
 #define MAXIMUM_RATIO 1.25
 #define RMS_RATIO     1.03
 
@@ -25,8 +25,8 @@
 #define SMALL_C         600000
 #define SMALL_C_DOUBLES 3000000
 
-/* Where a part of k has the large products, floats are held to a loop whatever their C; and with so few steps of k, of which an eighth
- * or less counts, to what is promised of short sums: docs/lab/simt.md says what cuBLAS has. */
+/* Where a part of k has the large products, floats are held to a loop whatever their C; and with so few steps of k, of which an
+ * eighth or less counts, to what is promised of short sums: docs/lab/simt.md says what cuBLAS has. */
 #define UNEVEN_K        256
 #define SMALL_K_MAXIMUM 4
 
@@ -40,10 +40,10 @@ static const size sizes[] = {{193, 321, 500},   {256, 256, 1024},  {128, 128, 70
 static const char *const families[] = {"uniform 0..1",  "normal",   "(u-1/2)exp(N)",
                                        "equal along k", "graded k", "blocks"};
 
-/* Of doubles by dgemm_crt. */
+/* A size of doubles that dgemm_crt computes. */
 static const size large = {3584, 3584, 4096};
 
-/* With these, fp32 comes to FP32 arithmetic. */
+/* fp32 comes to FP32 arithmetic with these families, for these sizes. */
 static const size long_sizes[] = {{1024, 1152, 4096}, {1024, 1152, 65536}};
 static const char *const limits[] = {"huge", "near largest", "tiny", "near smallest", "subnormal"};
 
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
     const uint64_t seed = check_seed();
     sampled_open(&s.on);
     for (int accuracy = TB_ACCURACY_IEEE; accuracy <= TB_ACCURACY_FP32; accuracy++) {
-        /* Of doubles precisions differ where products are large. */
+        /* The precisions of doubles differ where products are large. */
         const bool is_large = s.element == TB_FP64 && accuracy == TB_ACCURACY_FP32;
         if (wanted[accuracy])
             compare_all(&s, (tb_accuracy)accuracy, given.m > 0 ? &given : is_large ? &large : NULL, seed);

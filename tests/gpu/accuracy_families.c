@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Of a format's numbers: the exponents of 2 below which all of them, and none but subnormal ones, are; and
+/* The limits of a format's numbers: the exponents of 2 below which all of them, and none but subnormal ones, are; and
  * how far factors that cancel go. */
 typedef struct limits {
     int largest, smallest, scale;
@@ -79,7 +79,7 @@ static double fill_eleven_binades(const accuracy_position *at, check_random *ran
     return of_either_sign(random, from_binades(random, 11));
 }
 
-/* As different as those just take: 2^-3.4. */
+/* Numbers are as different as mixed parts just take: 2^-3.4. */
 static double fill_seven_binades(const accuracy_position *at, check_random *random)
 {
     (void)at;
@@ -98,7 +98,7 @@ static double fill_seven_positive(const accuracy_position *at, check_random *ran
     return from_binades(random, 7);
 }
 
-/* Of one sign, and some much larger than the others: what tensor cores cut off is a larger share of such a sum. */
+/* Numbers are of one sign, and some much larger than the others: what tensor cores cut off is a larger share of such a sum. */
 static double with_peaks(const accuracy_position *at, check_random *random, int every, double height)
 {
     return (at->k % every == 0 ? height : 1) * (1 + uniform(random));
@@ -130,7 +130,7 @@ static double fill_graded(const accuracy_position *at, check_random *random)
     return ldexp(accuracy_normal(random), (int)(-20 * at->outer / at->outer_count));
 }
 
-/* Of a pair of neighbours along k, the second takes the product of the first away but for a small rest. */
+/* The second of two neighbours along k takes the product of the first away but for a small rest. */
 static double fill_cancelling(const accuracy_position *at, check_random *random)
 {
     double value = accuracy_shared_uniform(at->in_b ? 3 : 2, at->outer * at->k_count + at->k / 2) + 0.5;

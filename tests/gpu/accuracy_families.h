@@ -33,7 +33,7 @@ extern const int accuracy_family_count;
 
 double accuracy_normal(check_random *random);
 
-/* In [0, 1), and depends on nothing but its arguments: what several elements share. */
+/* A number in [0, 1) that depends on nothing but its arguments: what several elements share. */
 double accuracy_shared_uniform(uint64_t salt, int64_t index);
 
 #endif

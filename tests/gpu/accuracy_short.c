@@ -1,10 +1,10 @@
-/* What is chosen for a short k and a small C is no less accurate than what cuBLAS's GEMM chooses (pedantic), of doubles and of complex
- * ones: the error of a sum of so few products depends on the order in which they are added up, and every kernel has its own. Of complex
- * numbers real and imaginary parts are judged, which are sums of twice as many products.
+/* What is chosen for a short k and a small C is no less accurate than what cuBLAS's GEMM chooses (pedantic), of doubles and of
+ * complex ones: the error of a sum of so few products depends on the order in which they are added up, and every kernel has its
+ * own. Of complex numbers real and imaginary parts are judged, which are sums of twice as many products.
  *
- * accuracy_short [rows] [element=LETTERS] [size=MxNxK]. Prints a line for each product: what was chosen, the rms and the largest error of
- * both in units of u d, and ratios. With `rows` also a line for each row that could serve, and none is held to anything; LETTERS are of
- * S, D, C and Z. Figures that are over their limits are drawn again (draws.h).
+ * accuracy_short [rows] [element=LETTERS] [size=MxNxK]. Prints a line for each product: what was chosen, the rms and the
+ * largest error of both in units of u d, and ratios. With `rows` also a line for each row that could serve, and none is held to
+ * anything; LETTERS are of S, D, C and Z. Figures that are over their limits are drawn again (draws.h).
  */
 #include "dispatch/plan.h"
 #include "lib/machine/calibrate.h"
@@ -25,7 +25,7 @@ typedef struct size {
 } size;
 
 static const size sizes[] = {{256, 256, 64}, {300, 200, 100}, {512, 512, 66}};
-/* Of complex numbers, whose sums are twice as long. */
+/* The sizes of complex products, whose sums are twice as long. */
 static const size complex_sizes[] = {{256, 256, 33}, {300, 200, 50}, {512, 512, 64}};
 static const char *const families[] = {"uniform 0..1",  "uniform 1..2", "normal",
                                        "(u-1/2)exp(N)", "graded",       "equal along k"};
@@ -171,7 +171,7 @@ static void print(const comparison *c, const char *mark)
            ours->rms / theirs->rms, ours->maximum, theirs->maximum, ours->maximum / theirs->maximum);
 }
 
-/* Not what would have to be copied first. */
+/* Whether the kernel serves the product; what would have to be copied first does not count. */
 static bool serves(const sides *s, const operands *x, const tb_kernel *kernel)
 {
     const tb_product *product = reads_as_given(s, kernel) ? &x->given : &x->real;
@@ -242,8 +242,8 @@ static void compare(sides *s, const char *family, size size, uint64_t seed, bool
     }
 }
 
-/* Of equal complex numbers an error depends on where among the binades of partial sums k is cut: 300 x 200 x 50 has 1.09 times cuBLAS's by
- * every row that sums in two chains, and two others half of it. */
+/* The error of equal complex numbers depends on where among the binades of partial sums k is cut: 300 x 200 x 50 has 1.09 times
+ * cuBLAS's by every row that sums in two chains, and two others half of it. */
 static bool is_held_to(const sides *s, const char *family)
 {
     return !tb_is_complex(s->element) || strcmp(family, "equal along k") != 0;

@@ -1,5 +1,5 @@
-/* What a kernel has made of A serves the next launches, with B of other widths, or with A's own transpose as B: each result against
- * the oracle of tests/oracle.h. Numbers that a family leaves to FP32 arithmetic, or
+/* What a kernel has made of A serves the next launches, with B of other widths, or with A's own transpose as
+ * B: each result against the oracle of tests/oracle.h. Numbers that a family leaves to FP32 arithmetic, or
  * splits otherwise, lie in A, in one of the B, in both or in neither.
  */
 #include "kernels/catalog.h"

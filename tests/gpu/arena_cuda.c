@@ -70,7 +70,7 @@ void arena_copy(void *target, const void *source, size_t bytes)
 void *arena_create_stream(void)
 {
     cudaStream_t stream;
-    /* Not ordered behind the default stream, so that only tileblas_set_stream can make a call wait for it. */
+    /* The stream is not ordered behind the default one, so that only tileblas_set_stream can make a call wait for it. */
     MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     return stream;
 }

@@ -1,12 +1,12 @@
-/* Batches in the memory of a real device, of the sizes that attention and small solvers have: every product is right, by a sample of
- * elements summed in double, and, with --bench, how long they take beside cuBLAS.
+/* Batches in the memory of a real device, of the sizes that attention and small solvers have: every product is right, by a sample
+ * of elements summed in double, and, with --bench, how long they take beside cuBLAS.
  *
  *     batch_gpu                                  right, of all elements, in all ways of saying where matrices lie
  *     batch_gpu --bench [ELEMENT...] [-n COUNT]  times of s and d, or of the elements that are named
  *
  * Of --bench a line is a size: the median of calls that take turns with cuBLAS's, each until the device is done; first of strided
- * batches, then of batches by addresses, which lie equally far apart, then of some that do not. cuBLAS has its addresses in device
- * memory already; ours are on the host, as BLAS wants them. Factors are times as fast as cuBLAS.
+ * batches, then of batches by addresses, which lie equally far apart, then of some that do not. cuBLAS has its addresses in
+ * device memory already; ours are on the host, as BLAS wants them. Factors are times as fast as cuBLAS.
  */
 #include "bench/timing.h"
 #include "include/tileblas.h"
@@ -230,7 +230,7 @@ static void check_samples(const batch *b, const char *way, check_random *random)
             size += (fabs(x[l].re) + fabs(x[l].im)) * (fabs(y[l].re) + fabs(y[l].im));
         }
         const number c = fetch(b, b->addresses[2][p], i + j * b->m);
-        /* Beside the rounding of the sum in double. */
+        /* The most that a product may be off, beside the rounding of the sum in double. */
         const double most = (double)(2 * b->k + 3) * 2 * tb_element_rows[b->element].roundoff * size;
         CHECK(
             fabs(c.re - sum.re) <= most && fabs(c.im - sum.im) <= most,

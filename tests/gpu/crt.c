@@ -2,11 +2,13 @@
  *
  * - Integers times a power of two for each row of op(A) and column of op(B): C is the exact sum, rounded once, and then alpha and
  *   beta, bit for bit, signs of zeros among them. Sums are longer than a double, so that no other arithmetic gives the same.
- * - Numbers with all bits: the error before the last rounding is what docs/precision.md says, the rms of each row and column of C and
+ * - Numbers with all bits: the error before the last rounding is what docs/precision.md says, the rms of each row and column of C
+ * and
  *   the largest. Most of their sums nearly cancel, so that the last rounding does not hide it.
  * - Infinities, NaN, numbers beyond the limits: classes are those of a loop of multiply-adds, and errors within its bound.
  *
- * Some products are of complex numbers, embedded as they are lowered (words/lowered.h); some have one matrix for A and B, turned or not.
+ * Some products are of complex numbers, embedded as they are lowered (words/lowered.h); some have one matrix for A and B, turned
+ * or not.
  *
  * Products come in pairs that share the workspace, and nobody waits between the two. Some share A, too: the second finds what the
  * first has made of it. The workspace does not begin as zeros. Outside of C, and of its mask, bytes stay as they were.
@@ -57,7 +59,8 @@ static void draw_c(test *t, check_random *random)
     t->given.c.ld = ld;
 }
 
-/* Steps of k of reals. Numbers of nearly one magnitude are rounded only where there are so many that quanta are twice their last bits. */
+/* Steps of k of reals. Numbers of nearly one magnitude are rounded only where there are so many that quanta are twice their last
+ * bits. */
 static int64_t draw_long(const family *family, bool is_long, check_random *random)
 {
     if (!is_long)
@@ -147,7 +150,8 @@ static bool goes_with(const family *a, const family *b, int64_t k)
     return a->kind == b->kind && b->k_most >= k && !(a->kind == REALS && (much || much_too));
 }
 
-/* Beside an A of reals that integers take, now and then, a B of others: for the launch behind it A is to be surveyed again. */
+/* Now and then an A of reals that integers take gets a B that they do not take: for the launch behind it A is to be surveyed
+ * again. */
 static const family *draw_family_of_b(const family *of_a, int64_t k, check_random *random)
 {
     const family *wide = of_a;
@@ -245,7 +249,8 @@ static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int
     return note_launch(launcher, entry, blocks, threads, shared_bytes, argument);
 }
 
-/* Whether integers may take as many moduli as there are: with fewer, where FP64 units are forecast to be faster, sums would be theirs. */
+/* Whether integers may take as many moduli as there are: with fewer, where FP64 units are forecast to be faster, sums would be
+ * theirs. */
 static bool is_for_integers(const device *device, const test *t)
 {
     const tb_launcher noting = {.target = device->target,
@@ -292,7 +297,7 @@ static void check_pair(const device *device, const tb_kernel *kernel, int number
     }
 }
 
-/* With arguments, only the rows that they name. */
+/* Arguments name the only rows that are to be tested. */
 int main(int argc, char **argv)
 {
     tb_device_description description;

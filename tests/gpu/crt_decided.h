@@ -1,13 +1,13 @@
-/* What dgemm_crt decides (kernels/crt/decide.cuh) of two operands of reals, computed on the host, and so what error it may have. Numbers
- * are taken not to be zero, nor of few bits: those that are take no more room. Where single precision on the device might decide
- * otherwise, the weaker promise is what is held to.
+/* What dgemm_crt decides (kernels/crt/decide.cuh) of two operands of reals, computed on the host, and so what error it may have.
+ * Numbers are taken not to be zero, nor of few bits: those that are take no more room. Where single precision on the device
+ * might decide otherwise, the weaker promise is what is held to.
  */
 #ifndef TB_CRT_DECIDED_H
 #define TB_CRT_DECIDED_H
 
 #include "tests/gpu/crt_lines.h"
 
-/* By the share of u d that roundings get; or FP64 units multiply. */
+/* Promises differ by the share of u d that roundings get; or FP64 units multiply. */
 typedef enum promise { FINE, COARSE, NATIVE } promise;
 #define FINE_SHARE   (1.0 / 64)
 #define COARSE_SHARE 0.17
@@ -23,7 +23,7 @@ typedef struct record {
     double norm, largest, deficit;
 } record;
 
-/* In bits: by how much the host's figures and the device's differ at most. */
+/* By how many bits the host's figures and the device's differ at most. */
 #define SLACK 0.05
 
 static inline record *survey_lines(const lines *x)
@@ -54,7 +54,7 @@ static inline double spread_of(const lines *x, const record *records)
     return most;
 }
 
-/* With quanta for an error of 2^error beside the other operand's lines. */
+/* The bits of integers with quanta for an error of 2^error beside the other operand's lines. */
 static inline double bits_of(const lines *x, const record *records, double error)
 {
     double most = 0;

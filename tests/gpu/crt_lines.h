@@ -1,5 +1,5 @@
-/* Operands for gpu_crt (crt.c): rows of op(A) or columns of op(B), of families of numbers that dgemm_crt is made for, and of those that
- * it has to leave to others. They are drawn on the host, and copied to the device.
+/* Operands for gpu_crt (crt.c): rows of op(A) or columns of op(B), of families of numbers that dgemm_crt is made for, and of
+ * those that it has to leave to others. They are drawn on the host, and copied to the device.
  */
 #ifndef TB_CRT_LINES_H
 #define TB_CRT_LINES_H
@@ -25,8 +25,8 @@ typedef struct family {
     double spread; /* reals are (u - 1/2) exp(spread N), or as follows */
 } family;
 
-/* Instead of a spread: a line's are all alike; from 1 to 2; of nearly one magnitude, and either sign; the same, with one of a line 512
- * times as large. */
+/* Instead of a spread: a line's are all alike; from 1 to 2; of nearly one magnitude, and either sign; the same, with one of a
+ * line 512 times as large. */
 enum { REPEATED = -4, POSITIVE, ALIKE, ONE_LARGE };
 
 /* Instead of what integers are shifted by: one less than the power of two, it, or one more. */
@@ -106,8 +106,8 @@ static inline int64_t draw_integer(const family *family, int bits, check_random 
            (INT64_C(1) << check_between(random, 0, family->shifted));
 }
 
-/* Of numbers that are all alike: a sum of k products is just below what some moduli take, or what they would take without a sign.
- * With so many moduli numbers stay below 2^52. */
+/* Draws how large numbers are that are all alike: a sum of k products is just below what some moduli take, or what they would
+ * take without a sign. With so many moduli numbers stay below 2^52. */
 static inline int64_t draw_alike(int64_t k, check_random *random)
 {
     static const int moduli[] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211};
@@ -137,7 +137,7 @@ static inline double draw_partner(double partner, bool in_b, check_random *rando
     return in_b ? -near : near;
 }
 
-/* In all lines, or but for the signs of B's. */
+/* Numbers are the same along a line; in B every second one is negative, and a little larger. */
 static inline void repeat_line(lines *x, bool in_b, int64_t line, check_random *random)
 {
     double *own = x->reals + line * x->k;
@@ -194,7 +194,8 @@ static inline void *must_allocate(size_t bytes)
     return block;
 }
 
-/* Complex lines, real and imaginary parts taking turns, as the rows of what they are embedded in (words/lowered.h): re, -im; im, re. */
+/* Complex lines, real and imaginary parts taking turns, as the rows of what they are embedded in (words/lowered.h): re, -im; im,
+ * re. */
 static inline void embed_lines(lines *x)
 {
     const int64_t k = x->k;
@@ -218,7 +219,7 @@ static inline void embed_lines(lines *x)
     x->count *= 2;
 }
 
-/* As the device has them. */
+/* Puts the lines where the device has them. */
 static inline void place_lines(lines *x, check_random *random)
 {
     x->ld = (x->along_k ? x->k : x->count) + check_between(random, 0, 3);
@@ -235,7 +236,7 @@ static inline void place_lines(lines *x, check_random *random)
     arena_copy(x->device, x->block, x->bytes);
 }
 
-/* Of op(B), where there is an op(A); else of op(A), with an even k if that is embedded. */
+/* Draws lines of op(B), where there is an op(A); else of op(A), with an even k if that is embedded. */
 static inline lines draw_lines(const family *family, const lines *a, bool embedded, int64_t count, int64_t k,
                                check_random *random)
 {

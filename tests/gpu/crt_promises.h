@@ -1,5 +1,5 @@
-/* What gpu_crt (crt.c) holds a product to: exact sums where operands are integers, the error that is promised of reals, and a loop's
- * classes and bounds of strange numbers.
+/* What gpu_crt (crt.c) holds a product to: exact sums where operands are integers, the error that is promised
+ * of reals, and a loop's classes and bounds of strange numbers.
  */
 #ifndef TB_CRT_PROMISES_H
 #define TB_CRT_PROMISES_H
@@ -9,10 +9,11 @@
 #include "words/product.h"
 
 #define ROUNDOFF 0x1p-53
-/* In u d: the rms that docs/precision.md has. */
+/* The rms errors that docs/precision.md has, in u d. */
 #define FINE_RMS   0.0092
 #define COARSE_RMS 0.10
-/* What samples may have more: all of C, and the worst of some 90 lines, 40 numbers each, three times their deviation of a ninth. */
+/* What samples may have more: all of C, and the worst of some 90 lines, 40 numbers each, three times their
+ * deviation of a ninth. */
 #define OF_ALL  1.1
 #define OF_LINE 1.4
 
@@ -87,7 +88,7 @@ static double excess_of(const test *t, int64_t i, int64_t j, double got, double 
     return fmax(0, error - ROUNDOFF * fabs(got));
 }
 
-/* Of one alpha, a power of two. */
+/* Whether an element is what a loop makes of it, with an alpha that is a power of two. */
 static bool is_as_a_loop(const test *t, int64_t i, int64_t j, double got)
 {
     const int64_t k = t->a.k;

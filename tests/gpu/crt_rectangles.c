@@ -1,6 +1,6 @@
-/* dgemm_crt on a device where its residues have no room in the workspace all at once: C is computed a rectangle at a time. With and
- * without masks, of single rows and of pairs, C is the sum, exactly where integers compute it, and outside of the mask it keeps its
- * bytes.
+/* dgemm_crt on a device where its residues have no room in the workspace all at once: C is computed a rectangle at a time. With
+ * and without masks, of single rows and of pairs, C is the sum, exactly where integers compute it, and outside of the mask it
+ * keeps its bytes.
  *
  * Operands are integers that repeat along k, so that the host adds up one period. The device has all of k, of which residues are
  * made.
@@ -24,7 +24,7 @@ enum { PERIOD = 64, PERIODS = 1024, K = PERIOD * PERIODS - 1, COLUMNS_APART = 61
 
 __extension__ typedef __int128 wide;
 
-/* Of op(A) or op(B): a line's numbers over a period lie together; on the device all lines' of a step do. */
+/* The lines of op(A) or op(B): a line's numbers over a period lie together; on the device all lines' of a step do. */
 typedef struct lines {
     int64_t count;
     int64_t *integers;
@@ -66,7 +66,7 @@ static double sum_of(const lines *a, const lines *b, int64_t i, int64_t j)
     return (double)(sum * PERIODS - (wide)x[PERIOD - 1] * y[PERIOD - 1]);
 }
 
-/* Of a column of C. */
+/* Counts the wrong elements of a column of C. */
 static int64_t count_wrong(const tb_product *p, const lines *a, const lines *b, const double *c,
                            int64_t column, double error)
 {
@@ -137,7 +137,7 @@ static void check_shape(tb_stream *stream, const tb_kernel *kernel, int64_t m, i
     free_lines(&b);
 }
 
-/* With arguments, only the rows that they name. */
+/* Arguments name the only rows that are to be tested. */
 int main(int argc, char **argv)
 {
     /* One below the other, side by side, and both; the last ones with few rows or columns. Where there is no mask, integers are

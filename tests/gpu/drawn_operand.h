@@ -66,7 +66,7 @@ static inline uint64_t drawn_negative(uint64_t part, tb_element element)
     return part ^ (tb_real_of(element) == TB_FP64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31);
 }
 
-/* Of the whole matrix. */
+/* The address of an element of the whole matrix. */
 static inline unsigned char *drawn_at(const drawn *x, int64_t row, int64_t column)
 {
     return x->block + x->start + (size_t)(row + column * x->operand.ld) * tb_bytes_of(x->operand.element);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Of figures of one case, at most. */
+/* The number of figures of one case, at most. */
 #define FIGURES_MOST 8
 
 double draws_excess(double figure, double limit)

@@ -3,14 +3,16 @@
  * The largest of a sample's errors, over a comparator's, is a matter of luck: where few large products rule a sum its logarithm
  * has a standard deviation of 0.35, that of the rms error 0.04 (contiguous halves of k against interleaved ones, 1024 steps,
  * summed on the host). Of thousands of figures whose true ratio is 1 some exceed a limit of 1.25, or 1.03, in every run; and a
- * wider limit would let true excesses pass. So a figure that is over its limit is drawn again, with other numbers and nothing else
- * changed, until chance cannot decide: what is held to the limit is the mean of all draws' excesses, which are logarithms, so that
- * it is the geometric mean of ratios. A mean of ratios would follow its few largest.
+ * wider limit would let true excesses pass. So a figure that is over its limit is drawn again, with other numbers and nothing
+ * else changed, until chance cannot decide: what is held to the limit is the mean of all draws' excesses, which are logarithms,
+ * so that it is the geometric mean of ratios. A mean of ratios would follow its few largest.
  *
- * - The first draw counts with the others. It was chosen for being large, which makes the mean of nine too large by a ninth of it:
+ * - The first draw counts with the others. It was chosen for being large, which makes the mean of nine too large by a ninth of
+ * it:
  *   that is on the strict side, and fades as draws are added.
  * - A draw that is DRAWS_GROSS times over its limit, infinite or NaN is no chance: no other draw makes up for it.
- * - Less than 1/e of a limit counts as 1/e of it, so that a result that happens to be exact does not make up for several bad ones.
+ * - Less than 1/e of a limit counts as 1/e of it, so that a result that happens to be exact does not make up for several bad
+ * ones.
  * - Of a family whose numbers do not depend on the seed all draws are alike, and the first decides.
  */
 #ifndef TB_DRAWS_H

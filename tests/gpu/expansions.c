@@ -141,7 +141,7 @@ static void expand(setting *setting, const shape *shape, bool embedded, tb_scala
     free(source.block);
 }
 
-/* Where it lies. */
+/* Expands a matrix where it lies. */
 static void expand_in_place(setting *setting, const shape *shape, tb_scalar factor, int alignment)
 {
     const drawn source = draw_operand(shape, setting->source, &setting->random);
@@ -155,7 +155,7 @@ static void expand_in_place(setting *setting, const shape *shape, tb_scalar fact
     free(source.block);
 }
 
-/* By every way to scale and to embed. */
+/* Expands by every way to scale and to embed. */
 static void expand_all_ways(setting *setting, shape shape, int alignment)
 {
     const bool is_complex = tb_is_complex(shape.element),

@@ -1,8 +1,8 @@
-/* Products one of whose operands is known to be a triangle written out with zeros, by every row of the catalog that serves them, of
- * both operands and triangles, all transpositions, and orders that fill tiles and miss them; the triangle of single numbers, or of
- * blocks of 2 x 2 or, of B, 2 x 1. C is held against the oracle (tests/oracle.h), which multiplies the zeros too. Where FP64 rows
- * forecast that they leave out steps of k, they have to: the other operand is NaN there. Rows of accuracy fast are held against their
- * own promise where that is less (docs/precision.md).
+/* Products one of whose operands is known to be a triangle written out with zeros, by every row of the catalog that serves them,
+ * of both operands and triangles, all transpositions, and orders that fill tiles and miss them; the triangle of single numbers,
+ * or of blocks of 2 x 2 or, of B, 2 x 1. C is held against the oracle (tests/oracle.h), which multiplies the zeros too. Where
+ * FP64 rows forecast that they leave out steps of k, they have to: the other operand is NaN there. Rows of accuracy fast are held
+ * against their own promise where that is less (docs/precision.md).
  */
 #include "dispatch/plan.h"
 #include "kernels/launch.h"
@@ -18,11 +18,11 @@ enum { PRODUCTS = 64 };
 #define FAST_ROUNDINGS 8
 #define FAST_FLOOR     0x1p-39
 
-/* Of FP32: half of its last bit, and the smallest number. */
+/* Half of the last bit of FP32, and its smallest number. */
 #define ROUNDOFF 0x1p-24
 #define SMALLEST 0x1p-149
 
-/* Of a product: which operand is a triangle, the lower or the upper one. */
+/* What is known of a product: which operand is a triangle, the lower or the upper one. */
 typedef struct known {
     bool left, lower;
     int rows, columns; /* of a block of it; B may have pairs of rows */
@@ -275,7 +275,7 @@ static bool is_asked_for(const tb_kernel *kernel, int count, char **names)
     return count == 0;
 }
 
-/* With arguments, only the rows that they name. */
+/* Arguments name the only rows that are to be tested. */
 int main(int argc, char **argv)
 {
     tb_device_description description;

@@ -168,7 +168,7 @@ static bool is_asked_for(const tb_kernel *kernel, int count, char **names)
     return count == 0;
 }
 
-/* With arguments, only the rows that they name. */
+/* Arguments name the only rows that are to be tested. */
 int main(int argc, char **argv)
 {
     tb_device_description description;

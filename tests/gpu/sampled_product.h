@@ -34,7 +34,7 @@ typedef struct sampled_operand {
     void *host, *device;
 } sampled_operand;
 
-/* Of so many lines, no fewer than SAMPLED_SIDE. */
+/* Makes an operand of so many lines, no fewer than SAMPLED_SIDE. */
 sampled_operand sampled_make_lines(const accuracy_family *family, tb_element element, int64_t outer,
                                    int64_t k, bool in_b, uint64_t seed);
 
@@ -87,7 +87,8 @@ void sampled_multiply(sampled_device *device, const tb_kernel *kernel, const sam
 void sampled_multiply_cublas(sampled_device *device, bool tf32, const sampled_operand *a,
                              const sampled_operand *b);
 
-/* The same of any product on the device. A complex C is a real one of twice as many rows: its parts are looked at by themselves. */
+/* The same of any product on the device. A complex C is a real one of twice as many rows: its parts are looked at by
+ * themselves. */
 void sampled_multiply_product(sampled_device *device, const tb_kernel *kernel, const tb_product *product);
 void sampled_multiply_product_cublas(sampled_device *device, bool tf32, const tb_product *product);
 

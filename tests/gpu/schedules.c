@@ -32,7 +32,7 @@ static way way_of(int64_t pieces, int64_t whole, int64_t cluster)
 /* Products in one launch. */
 static int members;
 
-/* In front of the rows' launch functions (--wrap). */
+/* Stands in front of the rows' launch functions (--wrap). */
 #define STAND_IN(family)                                                                                     \
     tb_status __real_tb_launch_##family(const tb_launcher *launcher, const tb_kernel *kernel,                \
                                         const tb_product *given, const tb_schedule *schedule,                \
@@ -100,7 +100,7 @@ static product draw_product(const tb_kernel *row, int number, int multiprocessor
                  .transpose_b = check_between(random, 0, 1),
                  .alpha = scalars[check_between(random, 1, SCALARS - 1)],
                  .beta = scalars[check_between(random, 0, SCALARS - 1)]};
-    /* With each of the betas, as chains of doubles depend on whether it is 0. */
+    /* Waves come with each of the betas, as chains of doubles depend on whether it is 0. */
     const int waves = row->launch == tb_launch_skinny ? 0 : row->launch == tb_launch_dgemm_mma ? SCALARS : 1;
     const bool wave = number<waves, aligned = row->alignment> 1 || number % 3 != 0;
     if (wave)
@@ -196,7 +196,7 @@ static void check_row(tb_stream *stream, const tb_kernel *kernel, int multiproce
     }
 }
 
-/* With arguments, only the rows that they name. */
+/* Arguments name the only rows that are to be tested. */
 static void all_are_rows(int count, char **names)
 {
     for (int i = 0; i < count; i++)

@@ -43,7 +43,7 @@ static number number_of(bits x, tb_element element)
     return (number){.re = drawn_value(x.re, element), .im = drawn_value(x.im, element)};
 }
 
-/* Of any structure; plain ones of none, as those of two terms are. */
+/* Draws a factor of any structure; plain ones have none, and neither have those of two terms. */
 static drawn draw_factor(const tb_kernel *row, int64_t rows, int64_t columns, bool plain, void *room,
                          check_random *random)
 {

@@ -6,7 +6,7 @@
 
 enum { CASES = 2 };
 
-/* Of a case that is checked, multiply-adds on the host, in long double: so many take about a twentieth of a second. */
+/* The most multiply-adds of a case that is checked, on the host, in long double: so many take about a twentieth of a second. */
 #define VOLUME_MOST (INT64_C(1) << 20)
 
 static const int64_t orders[] = {1,   2,   31,  32,  33,  63,  64,  65,  100,
@@ -62,8 +62,8 @@ static void check_row(setting *setting, const tb_kernel *row)
     check_case(setting, row, (int)check_between(&setting->random, 0, 7), 300, 70); /* long and wide */
 }
 
-/* What a product makes of infinities and NaN in C, nothing else of which changes; of a few columns and rows, and of many, of orders
- * whose rows are cut in pieces, too. */
+/* What a product makes of infinities and NaN in C, nothing else of which changes; of a few columns and rows, and of many, of
+ * orders whose rows are cut in pieces, too. */
 static void infinities_stay_where_they_are(setting *setting, const tb_kernel *row)
 {
     static const int64_t sizes[][2] = {{33, 9}, {64, 33}, {100, 100}, {257, 9}, {600, 3}};
@@ -81,8 +81,8 @@ static void infinities_stay_where_they_are(setting *setting, const tb_kernel *ro
     }
 }
 
-/* Numbers on the diagonal so small, or so large, that their inverses are none: C, of as many, is divided all the same. A zero makes
- * infinities; and of what is infinite already no number comes. */
+/* Numbers on the diagonal so small, or so large, that their inverses are none: C, of as many, is divided all the same. A zero
+ * makes infinities; and of what is infinite already no number comes. */
 static void extremes_are_divided(setting *setting, const tb_kernel *row)
 {
     enum { ORDER = 40, OTHER = 9 };

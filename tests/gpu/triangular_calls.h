@@ -1,5 +1,5 @@
-/* Triangular products and solves in C's place on a device, by a row of the catalog or by cuBLAS: what the programs about them share
- * (triangular.c, triangular_residuals.c). Each of them is a visit to every row that works in C's place.
+/* Triangular products and solves in C's place on a device, by a row of the catalog or by cuBLAS: what the
+ * programs about them share (triangular.c, triangular_residuals.c). Each of them is a visit to every row that works in C's place.
  *
  * Header only, as tests/check.h is.
  */
@@ -160,8 +160,8 @@ static inline tb_operand *triangle_in(tb_product *product)
     return tb_is_triangle_left(product) ? &product->a : &product->b;
 }
 
-/* Computes on the device what is described by matrices on the host: by cuBLAS where row is NULL. `after` becomes C as it is then. On
- * the device matrices begin `shift` bytes behind where an allocation does. */
+/* Computes on the device what is described by matrices on the host: by cuBLAS where row is NULL. `after`
+ * becomes C as it is then. On the device matrices begin `shift` bytes behind where an allocation does. */
 static inline void compute_on_device(setting *setting, const tb_kernel *row, const tb_product *host,
                                      size_t shift, void *after)
 {

@@ -32,8 +32,8 @@ typedef struct residuals {
     missed ours, cublas; /* of the draw before */
 } residuals;
 
-/* Flags (draw_product) of side, triangle and transposition. Row i of op(A) on the left ends with the diagonal where op(A) is a lower
- * triangle, a column of it on the right where it is an upper one. */
+/* Flags (draw_product) of side, triangle and transposition. Row i of op(A) on the left ends with the diagonal where op(A) is a
+ * lower triangle, a column of it on the right where it is an upper one. */
 static int draw_shape(bool diagonal_last, check_random *random)
 {
     const bool left = check_between(random, 0, 1), transposed = check_between(random, 0, 1);
@@ -41,7 +41,7 @@ static int draw_shape(bool diagonal_last, check_random *random)
     return left + 2 * lower + 4 * transposed;
 }
 
-/* Of both, of one product with a triangle of some shape. */
+/* Adds the residuals of both sides, of one product with a triangle of some shape. */
 static void add_residuals(residuals *r, int shape, check_random *random)
 {
     tb_product product = draw_product(r->row, shape, r->size, r->size < 512 ? 32 : 8, random);

@@ -22,7 +22,7 @@ test "$found" = "${code-}" || { echo "device code is in: $found"; exit 1; }
 
 mkdir "$work/project"
 cp "$here/CMakeLists.consumer" "$work/project/CMakeLists.txt"
-# As the build itself was made: another tool need not be there.
+# The project is built by the tool that the build itself was made by: another one need not be there.
 generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
 cmake -G "$generator" -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DSOURCE="$source" >"$work/log"
 cmake --build "$work/project/build" >"$work/log" || { cat "$work/log"; exit 1; }

@@ -16,7 +16,8 @@
 /* Both operands aligned and along k. */
 #define TN_VECTOR (TB_SIMT_VECTOR + 2)
 
-/* With fewer, warps that take over registers of others would wait for them for ever. */
+/* The registers that a kernel is to be launched with: with fewer, warps that take over registers of others would wait for
+ * ever. */
 static int registers_at_launch(const tb_kernel *kernel)
 {
 #define RETURN_REGISTERS(name_, alignment_, tile_m, tile_n, tile_k, warps_m, warps_n, slices, copying, ...)  \

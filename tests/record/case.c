@@ -69,7 +69,7 @@ void record_begin(const char *name, tb_element element, void *library)
 
 /* ---- A call ------------------------------------------------------------------------------------------------ */
 
-/* As the spelling has it: a letter, or the number of CBLAS. */
+/* The transposition as the spelling has it: a letter, or the number of CBLAS. */
 static int transpose(const record_case *now, char letter)
 {
     return now->spelling == 'f' ? letter : letter == 'N' ? 111 : letter == 'T' ? 112 : 113;

@@ -76,7 +76,8 @@ static void kernels_resident(bool simulated)
     }
 }
 
-/* A kernel's tile has a say in how a product is cut. What a kernel refuses here is left to the host's loop, on a real device too. */
+/* A kernel's tile has a say in how a product is cut. What a kernel refuses here is left to the host's loop, on a real device
+ * too. */
 static void kernels_streamed(bool simulated)
 {
     static const extents cut[] = {{192, 224, 600, 4, 4, 1}, {500, 40, 90, 4, 4, 4}};

@@ -34,7 +34,7 @@ static extents as_read(bool transposed, int rows, int columns)
     return transposed ? (extents){columns, rows} : (extents){rows, columns};
 }
 
-/* Of the matrix in memory, as Fortran has it; B of routines that have none is a single element. */
+/* The extents of the matrix in memory, as Fortran has it; B of routines that have none is a single element. */
 static extents extents_of(const record_case *now, record_role role)
 {
     const bool ta = is_transposed(now, 0), tb = now->transposes[1] && is_transposed(now, 1);
@@ -114,7 +114,7 @@ uint64_t record_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* In [-1, 1). */
+/* Numbers are in [-1, 1). */
 static void set_real(const record_operand *operand, size_t index, uint64_t random)
 {
     if (tb_real_of(operand->element) == TB_FP64)

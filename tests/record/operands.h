@@ -8,7 +8,7 @@
 
 typedef enum record_role { RECORD_A, RECORD_B, RECORD_C, RECORD_ROLES } record_role;
 
-/* Of a batch. */
+/* The members of a batch. */
 enum { RECORD_MEMBERS = 3 };
 
 /* Rows and columns are those of the memory: a column is what lies together. Matrices of a batch lie one behind the other. */
@@ -40,7 +40,7 @@ void record_fill(record_operand *operand, uint64_t seed, bool readable);
 /* The same of A; of a triangle that is solved with, one whose solutions stay of the size of right-hand sides. */
 void record_fill_a(const record_case *now, record_operand *a, uint64_t seed);
 
-/* Of every byte, those around it too. */
+/* The hash of every byte, those around it too. */
 uint64_t record_hash_block(record_operand *operand);
 
 uint64_t record_random(uint64_t *state);

@@ -17,7 +17,7 @@ bool place_open(bool simulated, void *library);
 void *place_allocate(char place, size_t bytes);
 void place_release(char place, void *memory);
 
-/* Between the host and a place, done on return. */
+/* Copies between the host and a place, and is done on return. */
 void place_copy(void *target, const void *source, size_t bytes);
 
 /* Copies that the simulated device has carried out since the last time that this was asked: how many, and a sum over their

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* After so many seconds a group hangs. */
+/* A group that has taken so many seconds hangs. */
 #define GROUP_SECONDS 300
 
 /* A group of cases with one of its elements. */
@@ -55,9 +55,9 @@ static int run_group(const run *run, const char *path)
 
 extern char **environ;
 
-/* Nothing that is measured, remembered or loaded beside the program has a say, nor what the caller's environment asks for, nor which
- * of two devices comes first, on which depends what they bring for each other. A host BLAS is the library's own loop unless the
- * group says otherwise. */
+/* Nothing that is measured, remembered or loaded beside the program has a say, nor what the caller's environment asks for, nor
+ * which of two devices comes first, on which depends what they bring for each other. A host BLAS is the library's own loop
+ * unless the group says otherwise. */
 static void set_environment(const run *run)
 {
     const record_group *group = run->group;

@@ -1,5 +1,5 @@
-/* The record of what the library computes: a line for each of some thousand calls of every routine, with the plan and a hash of every
- * byte of C. Two builds that give the same record compute the same, bit for bit (scripts/record.sh).
+/* The record of what the library computes: a line for each of some thousand calls of every routine, with the plan and a hash of
+ * every byte of C. Two builds that give the same record compute the same, bit for bit (scripts/record.sh).
  *
  * The program knows a library by its file and its public names alone, so that it also runs builds that it was not made with. The
  * catalog's rows and the routines are those of its own build: one of which there is no line is an error.
@@ -57,7 +57,7 @@ extern tb_element record_element;
 extern const record_group record_groups[];
 extern const size_t record_group_count;
 
-/* Of record_groups (routines.c): every routine in all its letters, and every row of the catalog with every routine of its
+/* These run record_groups (routines.c): every routine in all its letters, and every row of the catalog with every routine of its
  * precision. They end the program where one is without a line. */
 void record_routines(bool simulated);
 void record_rows(bool simulated);

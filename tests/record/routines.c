@@ -1,5 +1,5 @@
-/* Every routine in all its letters, as the library chooses its way; and every row of the catalog with every routine of its precision.
- * Both come from the tables of routines and of rows, so that what is added there is in the record.
+/* Every routine in all its letters, as the library chooses its way; and every row of the catalog with every routine of
+ * its precision. Both come from the tables of routines and of rows, so that what is added there is in the record.
  */
 #include "record.h"
 
@@ -131,7 +131,7 @@ void record_routines(bool simulated)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* As far as the tables tell; what a row refuses all the same is the library's own choice, or the host's. */
+/* Answers as far as the tables tell; what a row refuses all the same is the library's own choice, or the host's. */
 static bool may_serve(const tb_kernel *row, tb_routine routine)
 {
     const tb_class_row *class = tb_class_of(routine);

@@ -1,5 +1,5 @@
-/* Operands that come again: what their copies take of the device, what is left of them when a call fails, and memory that the host
- * does not read.
+/* Operands that come again: what their copies take of the device, what is left of them when a call fails, and memory that the
+ * host does not read.
  */
 #include "include/tileblas.h"
 #include "lib/streaming/operand_cache.h"
@@ -52,7 +52,7 @@ static void make_anew(void)
     matrix_fill(&p.b, MATRIX_UNIFORM, &generator);
 }
 
-/* Where there is no sample: for the cache it is the same operand. */
+/* Changes what is no sample: for the cache it is the same operand. */
 static void change_one_element(matrix *matrix)
 {
     matrix_elements(matrix)[matrix->ld + 1] = 100 * check_uniform(&generator);
@@ -225,7 +225,7 @@ static void what_went_past_slots_has_no_prints(void)
     CHECK(count > 0 && sim_operations("pinned") == asked, "there were no slots");
 }
 
-/* Without slots for as long as it lasts. */
+/* The statement has the process's devices, options and caches for itself. */
 static void in_a_process_of_its_own(void (*statement)(void))
 {
     const pid_t child = fork();

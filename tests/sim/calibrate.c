@@ -48,7 +48,7 @@ int main(void)
           "link %g in, %g out", first->link_in, first->link_out);
     CHECK(second->link_in == first->link_in && second->link_out == first->link_out && second->clock > 1e9,
           "not presumed: link %g in, %g out, clock %g", second->link_in, second->link_out, second->clock);
-    /* By the description alone, and so the same in every process. */
+    /* The rate follows from the description alone, and so is the same in every process. */
     tb_device_description description;
     CHECK(tb_device_at(0)->describe(0, &description) == TB_OK, "not described");
     const double bytes_a_clock = description.memory_bytes_per_second / (1e3 * description.clock_khz * 2);

@@ -113,7 +113,7 @@ static void traps_are_the_hosts(void *route)
     check_plan(route, by_host);
 }
 
-/* As interval arithmetic wants it: rounded down and up, a product encloses the exact one. */
+/* Products are rounded as interval arithmetic wants it: rounded down and up, one encloses the exact one. */
 static void rounding_is_the_hosts(void *route)
 {
     enum { SIDE = 96 };

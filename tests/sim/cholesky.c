@@ -1,10 +1,10 @@
-/* POTRF, by every name and in every kind of memory, however it fails: what the program finds is the factor, and what is not of the
- * triangle is as it was.
+/* POTRF, by every name and in every kind of memory, however it fails: what the program finds is the factor, and what is
+ * not of the triangle is as it was.
  *
  *   cholesky names | failures | alone
  *
- * Factors are of small whole numbers, and so are all numbers on the way to them: they are found again to the last bit, in whatever
- * order sums are taken. alone: there is no LAPACK but ours.
+ * Factors are of small whole numbers, and so are all numbers on the way to them: they are found again to the last bit,
+ * in whatever order sums are taken. alone: there is no LAPACK but ours.
  */
 #include "dispatch/factor_choice.h"
 #include "lib/call/finish_factor.h"

@@ -1,6 +1,6 @@
-/* What lib/device/command.h promises: a command is carried out as it is, byte by byte, wherever those bytes came from, and one that
- * nobody knows is refused and does nothing. Held against the device that this program is linked with, the simulated one here, a real one
- * in tests/gpu.
+/* What lib/device/command.h promises: a command is carried out as it is, byte by byte, wherever those bytes came
+ * from, and one that nobody knows is refused and does nothing. Held against the device that this program is
+ * linked with, the simulated one here, a real one in tests/gpu.
  */
 #include "lib/device/platform.h"
 #include "tests/check.h"
@@ -23,8 +23,8 @@ static void must(tb_status status, const char *step)
 }
 #define MUST(step) must((step), #step)
 
-/* The command as another process would have it: the same bytes elsewhere, and nobody keeps the first ones, nor the others for longer
- * than it takes to enqueue them. */
+/* The command as another process would have it: the same bytes elsewhere, and nobody keeps the first ones, nor
+ * the others for longer than it takes to enqueue them. */
 static tb_status enqueue_moved(tb_stream *stream, tb_command *made)
 {
     tb_command *moved = malloc(sizeof *moved);

@@ -11,7 +11,7 @@
 
 #define FLOATS ((size_t)1 << 16)
 
-/* Of pinned memory, which devices may have in another way than a little of it. */
+/* A size of pinned memory that devices may have in another way than a little of it. */
 #define LARGE_PAGES ((size_t)8 << 20)
 
 static void must(tb_status status, const char *step)
@@ -65,8 +65,8 @@ static void more_memory_than_there_is_is_refused(void)
     CHECK(status == TB_OUT_OF_MEMORY, "status %d", status);
 }
 
-/* Columns of so many floats, two further ones apart on the host and in whole lines on the device, there and back, from ordinary memory
- * to ordinary memory: by whatever way the device has for that. */
+/* Columns of so many floats, two further ones apart on the host and in whole lines on the device, there and back, from ordinary
+ * memory to ordinary memory: by whatever way the device has for that. */
 static void copies_are_two_dimensional(size_t rows, size_t columns)
 {
     const size_t ld = rows + 2, pitch = (rows * sizeof(float) + 511) / 512 * 512;
@@ -214,7 +214,7 @@ static void set_ones(tb_element element, void *memory, int count)
             ((float *)memory)[i] = i % parts == 0;
 }
 
-/* Of ones, in memory that host and device both reach; A is symmetric for kernels that read any as it lies. */
+/* A product of ones, in memory that host and device both reach; A is symmetric for kernels that read any as it lies. */
 static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
 {
     const tb_operand ones = {
@@ -233,7 +233,8 @@ static tb_product product_of_ones(const tb_kernel *kernel, void *memory)
     return product;
 }
 
-/* Of C: NaN, which with beta 0 nobody may read; or what a lower triangle of ones makes 2 * SIZE of, with an alpha of 2. */
+/* Fills C: with NaN, which with beta 0 nobody may read; or with what a lower triangle of ones makes 2 * SIZE of, with an alpha of
+ * 2. */
 static void fill_c(const tb_kernel *kernel, const tb_product *product)
 {
     memset(product->c.data, 0xff, tb_matrix_bytes(&product->c.matrix));
@@ -278,7 +279,7 @@ static void kernels_multiply_or_refuse(void)
     tb_platform.release_pinned(memory, 3 * COUNT * tb_bytes_of(TB_COMPLEX_FP64));
 }
 
-/* Of more blocks there are not more clusters, nor more than blocks fit; a device that has clusters tells. */
+/* There are not more clusters of more blocks, nor more than blocks fit; a device that has clusters tells. */
 static void clusters_fit(const tb_device_description *description)
 {
     const tb_clusters *clusters = tb_device_at(0)->clusters(0);

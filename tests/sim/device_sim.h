@@ -64,7 +64,7 @@ void sim_copy_later(void *stream, void *target, const void *source, size_t bytes
 void sim_stall(void *stream, double seconds);
 void sim_wait(void *stream); /* until all that was queued is done */
 
-/* Not allocated by anybody. */
+/* The bytes that nobody has allocated. */
 size_t sim_free_bytes(int device);
 
 /* ---- What happened ------------------------------------------------------------------------------------ */

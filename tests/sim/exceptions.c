@@ -1,5 +1,5 @@
-/* Which floating-point exceptions products raise in their caller: the same by the host's arithmetic, which raises them by itself, and
- * streamed through a device.
+/* Which floating-point exceptions products raise in their caller: the same by the host's arithmetic, which
+ * raises them by itself, and streamed through a device.
  *
  *   exceptions host|streamed
  */
@@ -29,7 +29,8 @@ enum {
 
 typedef enum trial_routine { GEMM, SYRK, TRMM, TRSM } trial_routine;
 
-/* All of A, or the end of a diagonal of ones for TRSM, holds the factor, B and C ones, but for what is put in one place of each (AT; 0: none). */
+/* All of A, or the end of a diagonal of ones for TRSM, holds the factor, B and C ones, but for what is put in
+ * one place of each (AT; 0: none). */
 typedef struct trial {
     const char *what;
     trial_routine routine;

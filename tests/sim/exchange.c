@@ -129,7 +129,7 @@ static long multiply(const shape *shape, check_random *random, const char *when)
     return sim_crossings() - before;
 }
 
-/* In a process that has used no device yet. */
+/* Called in a process that has used no device yet. */
 static void start(const char *speeds)
 {
     const bool equal = strcmp(speeds, "1,1") == 0;

@@ -100,7 +100,8 @@ static tb_event *recorded_event(int device)
     return event;
 }
 
-/* What came by a post is right if its own event says so, be it the last one; and each of those before is asked for in its turn. */
+/* What came by a post is right if its own event says so, be it the last one; and each of those before is asked for in its
+ * turn. */
 static void each_post_is_checked(void *unused)
 {
     (void)unused;

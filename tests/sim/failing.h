@@ -42,13 +42,13 @@ typedef struct report {
 
 /* How far apart the operations are that fail: 1 leaves none out. TILEBLAS_TEST_STRIDE, for slow builds. */
 static long stride = 1;
-/* Of how many ways of a product, but for the first, one is taken: by memory, lost and half of three another one each.
- * TILEBLAS_TEST_WAYS, for the same. */
+/* How many ways of a product, but for the first, one is taken of: by memory, lost and half of three another one each.
+ * TILEBLAS_TEST_WAYS says the same. */
 static long ways = 1;
 static report *shared;
 static uint64_t seed;
 
-/* Before anything else. */
+/* Called before anything else. */
 static inline void begin_failing(void)
 {
     const char *wanted_stride = getenv("TILEBLAS_TEST_STRIDE");

@@ -130,7 +130,7 @@ static void fail_in_triangles(const char *failure)
         else if (strcmp(failure, "memory") == 0)
             fail_everywhere(&scenario, "copy", failure);
     }
-    /* Of its steps the second needs the largest workspace: what that takes is taken before the first. */
+    /* The second of its steps needs the largest workspace: what that takes is taken before the first. */
     const scenario growing = {.element = TB_FP64,
                               .m = 200,
                               .n = 200,
@@ -143,7 +143,7 @@ static void fail_in_triangles(const char *failure)
           report.allocations);
 }
 
-/* On the device, but memory of ours there is short: kernels take k in parts, whose workspaces differ. */
+/* Operands lie on the device, but memory of ours there is short: kernels take k in parts, whose workspaces differ. */
 static void run_in_parts(void)
 {
     static const scenario scenarios[] = {

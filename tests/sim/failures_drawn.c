@@ -55,7 +55,7 @@ static void run_sessions(const char *failure, double seconds)
     const double end = tb_seconds() + seconds;
     check_random random = {.state = seed};
     long sessions = 0, launches = 0, failures = 0;
-    /* On a machine that has no time for it a few sessions more, until some have shown what they are for. */
+    /* A machine that has no time for it gets a few sessions more, until some have shown what they are for. */
     while ((tb_seconds() < end || launches <= sessions || failures == 0) && tb_seconds() < end + PATIENCE &&
            run_session(failure, check_next(&random), &launches, &failures))
         sessions++;

@@ -1,8 +1,8 @@
-/* A result is never lost, as in failures.c, of two devices that bring an operand for each other: whose operation it is that fails,
- * each hands over only what came of numbers that have arrived.
+/* A result is never lost, as in failures.c, of two devices that bring an operand for each other: whose
+ * operation it is that fails, each hands over only what came of numbers that have arrived.
  *
- * The argument says how operations fail: memory, unsupported, lost or fault (device_sim.h). With cuts, linked with cuts.c, the common
- * operand is B, of which panels come when the columns of C before them are on their way back.
+ * The argument says how operations fail: memory, unsupported, lost or fault (device_sim.h). With cuts, linked
+ * with cuts.c, the common operand is B, of which panels come when the columns of C before them are on their way back.
  */
 #include "tests/sim/failing.h"
 #include "tests/sim/side_by_side.h"
@@ -20,7 +20,7 @@ int main(int count, char **arguments)
         {.m = 130, .n = 60, .k = 40, .beta = -2, .pinned_c = true},
     };
 
-    /* In two regions of as many rows, which are cut alike. */
+    /* The product is cut in two regions of as many rows, which are cut alike. */
     static const scenario cut[] = {
         {.m = 260, .n = 112, .k = 24, .beta = 1, .pinned_memory = "1"},
     };

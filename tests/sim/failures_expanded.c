@@ -65,7 +65,7 @@ static void fail_in_expanded(const char *failure)
         /* Bands of rows; columns longer than a slot. */
         {.element = TB_COMPLEX_FP64, .m = 700, .n = 20, .k = 60, .beta = -2, .pinned_memory = "1", .step = 5},
         {.element = TB_COMPLEX_FP64, .m = 3, .n = 4, .k = 70000, .beta = -2, .transposed = true, .step = 53},
-        /* Where the device reads what is to be expanded, or writes C, in place. */
+        /* The device reads what is to be expanded, or writes C, in place. */
         {.element = TB_COMPLEX_FP64, .m = 40, .n = 30, .k = 50, .memory = TB_MEMORY_PINNED},
         {.element = TB_COMPLEX_FP32,
          .m = 30,
@@ -255,7 +255,7 @@ static void fail_in_c_place(const char *failure)
         {.element = TB_FP64, .m = 430, .n = 200, .structured_right = true, .device_memory = "1", .step = 7},
         {.element = TB_FP32, .m = 60, .n = 130, .devices = "3", .step = 3},
         {.element = TB_FP32, .m = 130, .n = 60, .structured_right = true, .devices = "3", .step = 3},
-        /* Where the device writes in place. */
+        /* The device writes in place. */
         {.element = TB_FP64, .m = 45, .n = 35, .managed_c = true},
         {.element = TB_FP32, .m = 45, .n = 35, .structured_right = true, .managed_c = true},
         {.element = TB_FP64, .m = 45, .n = 35, .transposed = true, .memory = TB_MEMORY_MANAGED},
@@ -264,7 +264,7 @@ static void fail_in_c_place(const char *failure)
         {.element = TB_FP64, .m = 45, .n = 35, .structured_right = true, .device_c = true},
         {.element = TB_FP64, .m = 45, .n = 35, .memory = TB_MEMORY_DEVICE, .kernel = "auto"},
         {.element = TB_COMPLEX_FP32, .m = 45, .n = 35, .structured_right = true, .memory = TB_MEMORY_DEVICE},
-        /* Where C could be saved, and has to do without if it cannot. */
+        /* C could be saved, and the call has to do without if it cannot. */
         {.element = TB_FP64,
          .m = 45,
          .n = 35,
@@ -325,8 +325,8 @@ static void fail_to_fetch(void)
     }
 }
 
-/* Rank-2k updates that are folded, of operands that all lie where the device reaches them: until what is folded has been computed C
- * is as it was, so that nothing but work that was done by halves is beyond help. */
+/* Rank-2k updates that are folded, of operands that all lie where the device reaches them: until what is folded has been
+ * computed C is as it was, so that nothing but work that was done by halves is beyond help. */
 static void fail_in_folded(const char *failure)
 {
     static const scenario scenarios[] = {
@@ -389,8 +389,8 @@ static void fail_in_folded(const char *failure)
     }
 }
 
-/* Without memory for what is to be folded, kernels that can do without are asked to add one term after the other: the copy is that of zeros
- * to a Hermitian C's diagonal, which those that need no memory at all clear themselves. */
+/* Without memory for what is to be folded, kernels that can do without are asked to add one term after the other: the copy is
+ * that of zeros to a Hermitian C's diagonal, which those that need no memory at all clear themselves. */
 static void add_terms_where_there_is_no_room(void)
 {
     static const scenario scenario = {.element = TB_COMPLEX_FP64,
@@ -412,7 +412,8 @@ static void add_terms_where_there_is_no_room(void)
           by_terms.failures);
 }
 
-/* What is to be folded counts among what a product takes: the device has room for it and for all of A, written out, but not for both. */
+/* What is to be folded counts among what a product takes: the device has room for it and for all of A, written out, but not for
+ * both. */
 static void fold_beside_a_part_of_a(void)
 {
     static const scenario scenario = {.element = TB_COMPLEX_FP64,

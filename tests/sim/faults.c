@@ -129,7 +129,7 @@ static bool overflow_traps(float *c)
     return false;
 }
 
-/* By the device, without a trap of anybody's. */
+/* The device computes what overflows, and nobody traps. */
 static void overflow_on_device(float *c, const char *when)
 {
     static float result[NUMBERS];
@@ -141,8 +141,8 @@ static void overflow_on_device(float *c, const char *when)
     CHECK(isinf(result[0]) && isinf(result[NUMBERS - 1]), "%s: %g", when, (double)result[0]);
 }
 
-/* Where the host reaches all operands, it computes for who traps, and the caller's overflow is the caller's trap. Where a device has
- * to, neither the caller nor a thread of the library's traps; nor afterwards for who has no traps enabled. */
+/* Where the host reaches all operands, it computes for who traps, and the caller's overflow is the caller's trap. Where a
+ * device has to, neither the caller nor a thread of the library's traps; nor afterwards for who has no traps enabled. */
 static void overflow_beside_traps(void *unused)
 {
     static float c[NUMBERS];

@@ -1,5 +1,6 @@
-/* A fork while another thread brings a device up: the child, which has no such thread, knows that there is no device for it, and waits
- * for none. The driver may have been inside the dynamic linker, whose lock the child would find taken: it asks the linker nothing.
+/* A fork while another thread brings a device up: the child, which has no such thread, knows that there is no
+ * device for it, and waits for none. The driver may have been inside the dynamic linker, whose lock the child
+ * would find taken: it asks the linker nothing.
  *
  *   fork_at_start beginning    before the driver is entered
  *   fork_at_start opening      while the first device is opened
@@ -21,7 +22,8 @@ enum { FORKING_MICROSECONDS = 50000, LOOK_MICROSECONDS = 200 };
 static sem_t may_fork;
 static bool is_child; /* of a fork in which somebody may have been inside the linker */
 
-/* In front of the C library's. The library calls it when it begins, to stay loaded; the fork is under way when it comes back. */
+/* Stands in front of the C library's. The library calls it when it begins, to stay loaded; the fork is under
+ * way when it comes back. */
 __attribute__((visibility("default"))) void *dlopen(const char *file, int mode)
 {
     void *(*real)(const char *, int);
@@ -34,7 +36,7 @@ __attribute__((visibility("default"))) void *dlopen(const char *file, int mode)
     return real(file, mode);
 }
 
-/* Likewise. */
+/* Stands in front of the C library's, likewise. */
 __attribute__((visibility("default"))) int dladdr(const void *address, Dl_info *info)
 {
     int (*real)(const void *, Dl_info *);

@@ -1,5 +1,6 @@
-/* What a forked child inherits of its parent's device: nothing if the parent has begun to bring one up, however that went; where it has
- * not, the child may bring up its own, as the parent may afterwards, and what the parent's calls have taken counts for both.
+/* What a forked child inherits of its parent's device: nothing if the parent has begun to bring one up, however that went;
+ * where it has not, the child may bring up its own, as the parent may afterwards, and what the parent's calls have taken
+ * counts for both.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"

@@ -1,7 +1,9 @@
-/* Signal handlers that multiply while a call of the same thread's is under way. Both products are right, and nobody waits for ever.
+/* Signal handlers that multiply while a call of the same thread's is under way. Both products are right, and
+ * nobody waits for ever.
  *
  *   handlers        each statement in processes of its own
- *   handlers host   there is a host, which handlers' calls find without asking the C library for memory: that may be what they interrupt
+ *   handlers host   there is a host, which handlers' calls find without asking the C library for memory: that
+ *                   may be what they interrupt
  */
 #include "include/tileblas.h"
 #include "tests/sim/children.h"

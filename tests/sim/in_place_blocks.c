@@ -110,7 +110,7 @@ static void multiply_beside_closed_pages(bool lower, bool left, int order)
     free(c);
 }
 
-/* Of a band that takes all slots, full ones take so long over the link: longer than it takes to compute what they hold. */
+/* The full slots of a band that takes all of them take so long over the link: longer than it takes to compute what they hold. */
 enum { SLOT_BYTES = 128 << 10, SLOT_MICROSECONDS = 40000 };
 
 static void carry_slowly(const void *source, size_t bytes)

@@ -73,7 +73,8 @@ static void what_was_used_is_kept(void)
     CHECK(sim_operations("launch") > launched_again + once, "what is kept counts for more than the limit");
 }
 
-/* Where operands lie on the device: a workspace for each of two terms, and addresses of matrices that are not equally far apart. */
+/* Operands lie on the device: beside them are taken a workspace for each of two terms, and addresses of matrices that are not
+ * equally far apart. */
 static void what_was_taken_beside_operands_is_kept(void)
 {
     enum { K = 4000, MEMBERS = 3, SIDE = 16, ROUNDS = 4, NUMBERS = 2 * N * K };
@@ -198,7 +199,7 @@ static void what_is_forgotten_is_free(void)
     CHECK(sim_operations("allocate") == allocations, "allocated");
 }
 
-/* Where there is no other memory, and where nothing is kept. */
+/* Contents are dropped where there is no other memory, and where nothing is kept. */
 static void notes_go_with_contents(void)
 {
     tb_buffer all;

@@ -123,7 +123,7 @@ static inline void known_put(const known_product *p, void *place, void *view, in
     free(view);
 }
 
-/* Of A's column, or of a symmetric A's row as well. */
+/* The weight of A's column, or of a symmetric A's row as well. */
 static inline int known_weight(const known_product *p, int l)
 {
     return p->class == KNOWN_GEMM ? l % 3 + 1 : l % 7 + 1;
@@ -191,7 +191,7 @@ static inline void known_place(known_product *p)
         abort();
 }
 
-/* Of floats, as most tests' are. */
+/* Makes a product of floats, as most tests' are. */
 static inline known_product known_make(int m, int n, int k, double beta, double factor, tb_memory memory)
 {
     known_product p = {.m = m, .n = n, .k = k, .factor = factor, .beta = beta, .memory = memory};

@@ -1,5 +1,5 @@
-/* A main thread that ends by pthread_exit. The process ends, as by exit(0), when the last of the program's other threads does, although
- * the library's threads and the device's are still there; and not before.
+/* A main thread that ends by pthread_exit. The process ends, as by exit(0), when the last of the program's other threads
+ * does, although the library's threads and the device's are still there; and not before.
  */
 #include "include/tileblas.h"
 #include "tests/sim/children.h"
@@ -47,7 +47,7 @@ static void take(int signal)
     atomic_store(&has_taken, true);
 }
 
-/* For the process, while the thread takes none: as if the signal came when only the library's threads are left. */
+/* Sends the signal to the process, while the thread takes none: as if it came when only the library's threads are left. */
 static void kill_process(void)
 {
     const struct sigaction action = {.sa_handler = take};
@@ -110,7 +110,7 @@ static void *fork_and_leave(void *argument)
     return NULL;
 }
 
-/* Of a parent that has threads of the library's. */
+/* The child's parent has threads of the library's. */
 static void leave_main_of_child(void *argument)
 {
     const scenario *scenario = argument;

@@ -1,5 +1,5 @@
-/* A streamed call is over when all of C is there, however long the device takes to copy, and wherever C lies: nothing that is still on
- * its way is taken for what has arrived.
+/* A streamed call is over when all of C is there, however long the device takes to copy, and wherever C lies:
+ * nothing that is still on its way is taken for what has arrived.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"

@@ -41,7 +41,7 @@ typedef struct trial {
     uint64_t seed;
 } trial;
 
-/* Of all trials. */
+/* What is counted of all trials. */
 typedef struct tally {
     atomic_long jumps, lost, used_again;
     atomic_long exchanged; /* processes in which devices copied from each other */

@@ -1,11 +1,12 @@
 /* A caller jumps out of a call while a device is copying, for each copy of the call in turn: the jump is over when the device has
  * stopped reading and writing the program's memory, which the program may free then.
  *
- * The device's thread is held in the copy until the caller waits for the device, and has the caller jump. It goes on when somebody
- * waits for it on the caller's behalf, or when the caller has come out of the call all the same, which is what must not happen.
+ * The device's thread is held in the copy until the caller waits for the device, and has the caller jump. It goes on when
+ * somebody waits for it on the caller's behalf, or when the caller has come out of the call all the same, which is what must not
+ * happen.
  *
- * A caller that jumps while the host copies leaves no operation of the device in the middle, so that the device is used on. What the
- * call had taken of it is given back then, and memory that the device reads not before the device has stopped.
+ * A caller that jumps while the host copies leaves no operation of the device in the middle, so that the device is used on. What
+ * the call had taken of it is given back then, and memory that the device reads not before the device has stopped.
  *
  *   leaving_copies                         for each copy of the device, at many places
  *   leaving_copies while_the_host_copies   where the caller holds nothing, which sanitizers follow
@@ -113,7 +114,7 @@ static void hold_copy(const void *source, size_t bytes)
 
 /* ---- One call --------------------------------------------------------------------------------------------- */
 
-/* As much as the largest operand takes, a complex C of M x M. */
+/* What the largest operand takes, a complex C of M x M. */
 #define BLOCK_BYTES (sizeof(float[2 * M * M]))
 
 static void *place(tb_memory memory)
@@ -192,8 +193,8 @@ static void run_trial(void *argument)
 
 /* ---- Left while the host copies --------------------------------------------------------------------------- */
 
-/* There are more columns than rows, so that two devices share A, and the first one has the first columns of B to itself. Each operand
- * fits into a slot. */
+/* There are more columns than rows, so that two devices share A, and the first one has the first columns of B to itself. Each
+ * operand fits into a slot. */
 enum { WIDE = 200, CALLS_MOST = 200 };
 
 /* Many times what the caller takes from its jump until it gives memory back. */
@@ -292,7 +293,7 @@ static void what_the_device_reads_is_kept(void *unused)
     check_that_the_device_is_used();
 }
 
-/* Of two devices, each of which has a stream for what it copies from the other, when they have once met. */
+/* There are two devices, each of which has a stream for what it copies from the other, when they have once met. */
 static void all_streams_are_given_back(void *unused)
 {
     enum { STREAMS = 4 };

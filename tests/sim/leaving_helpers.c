@@ -1,12 +1,12 @@
-/* A caller jumps out of a call while a helper of the library's is at the program's memory: fills a slot from A, empties one into C, or
- * touches pages of C. The jump is over when the helper is done with it, and nobody comes to that memory any more, which the program may
- * free then.
+/* A caller jumps out of a call while a helper of the library's is at the program's memory: fills a slot from
+ * A, empties one into C, or touches pages of C. The jump is over when the helper is done with it, and nobody
+ * comes to that memory any more, which the program may free then.
  *
- * The helper is held where it comes to memory that is closed to it, or asks the kernel for pages, until the caller has jumped, and a
- * while longer, in which the caller must not come out.
+ * The helper is held where it comes to memory that is closed to it, or asks the kernel for pages, until the
+ * caller has jumped, and a while longer, in which the caller must not come out.
  *
- * Every second page is closed, the first of them the block's first: the calling thread touches the last byte of what helpers are to copy
- * before they come, and what is copied at a time is an even number of pages.
+ * Every second page is closed, the first of them the block's first: the calling thread touches the last byte
+ * of what helpers are to copy before they come, and what is copied at a time is an even number of pages.
  */
 #include "include/tileblas.h"
 #include "tests/sim/children.h"
@@ -66,7 +66,7 @@ static void come_to_closed_memory(int signal)
     mprotect(closed, BLOCK_BYTES, PROT_READ | PROT_WRITE);
 }
 
-/* In front of the C library's. */
+/* Stands in front of the C library's. */
 __attribute__((visibility("default"))) int madvise(void *first, size_t bytes, int advice)
 {
     int (*real)(void *, size_t, int);
@@ -93,7 +93,7 @@ static char *map(int more)
     return block;
 }
 
-/* After a call for which the device is brought up. */
+/* Comes after a call for which the device is brought up. */
 static void multiply_and_jump(char *const *operands)
 {
     const struct sigaction at_closed = {.sa_handler = come_to_closed_memory}, at_once = {.sa_handler = jump};

@@ -1,5 +1,5 @@
-/* A caller with 32-bit integers whose BLAS is searched for between the linker's showing a library with 64-bit ones, which is being
- * loaded for another thread's call, and its being noted as that. */
+/* A caller with 32-bit integers whose BLAS is searched for between the linker's showing a library with 64-bit
+ * ones, which is being loaded for another thread's call, and its being noted as that. */
 #include "tests/check.h"
 #include "compat/arguments.h"
 

@@ -82,7 +82,7 @@ static void nothing_is_begun_at_quick_exit(void *unused)
 static pthread_t main_thread;
 static atomic_int beside; /* pages that other threads than the caller's came to first */
 
-/* As a garbage collector's: a page that is touched is opened. */
+/* A handler like a garbage collector's: a page that is touched is opened. */
 static void open_page(int signal, siginfo_t *info, void *context)
 {
     (void)signal, (void)context;
@@ -150,8 +150,8 @@ static void the_device_starts_when_it_pays(void *unused)
 
 /* ---- Statistics ------------------------------------------------------------------------------------------- */
 
-/* Of a product that stays on the host most calls are not decided anew. They are counted like all others. The device is so slow that
- * nothing makes it the faster way. */
+/* Most calls of a product that stays on the host are not decided anew. They are counted like all others. The
+ * device is so slow that nothing makes it the faster way. */
 static void every_call_is_counted(void *unused)
 {
     enum { SIDE = 96, CALLS = 120 };
@@ -201,8 +201,8 @@ static void memory_is_left_alone_after_a_call(void *unused)
 
 /* ---- Failures --------------------------------------------------------------------------------------------- */
 
-/* A copy to the device fails when the next slot is being filled, which takes the calling thread alone. The call goes on with fewer
- * rows and the same slots: one that were still being filled would be begun a second time. */
+/* A copy to the device fails when the next slot is being filled, which takes the calling thread alone. The call
+ * goes on with fewer rows and the same slots: one that were still being filled would be begun a second time. */
 static void a_call_goes_on_after_a_failed_copy(void *unused)
 {
     enum { COLUMNS = 8, STEPS = 600, COPIES = 6 };
@@ -222,8 +222,8 @@ static void a_call_goes_on_after_a_failed_copy(void *unused)
     }
 }
 
-/* Of a product with a complex beta the host fetches what lies on the device. Twice A is on its way when B cannot be fetched, and the
- * product is left undone. What A was to be fetched into is gone then. */
+/* The host fetches what lies on the device of a product with a complex beta. Twice A is on its way when B cannot
+ * be fetched, and the product is left undone. What A was to be fetched into is gone then. */
 static void a_fetch_that_fails_is_over(void *unused)
 {
     enum { MAPPED_BYTES = 64 << 10 };

@@ -1,5 +1,5 @@
-/* The triangle of a C that is not written: its pages, of a C that has just been allocated, are not touched, as they would take memory,
- * and may not even be there.
+/* The triangle of a C that is not written: its pages, of a C that has just been allocated, are not touched,
+ * as they would take memory, and may not even be there.
  */
 #include "include/tileblas.h"
 #include "tests/check.h"
@@ -22,7 +22,7 @@ typedef struct triangle {
     size_t element, bytes;
 } triangle;
 
-/* In column-major order. */
+/* Multiplies in column-major order. */
 static void multiply(const triangle *t, const double *a, double beta)
 {
     if (t->is_complex)

@@ -96,7 +96,7 @@ static void multiply(const char *when)
     matrix_free(&c);
 }
 
-/* As p has it, by the mapping that may be written. */
+/* Stores A as p has it, by the mapping that may be written. */
 static void store(float *start)
 {
     memcpy(start, matrix_elements(&p.a), (size_t)M * K * sizeof(float));

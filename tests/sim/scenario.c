@@ -37,7 +37,7 @@ static matrix make_factor(tb_element element, bool transposed, int64_t rows, int
                       : matrix_make_of(element, rows, columns, rows + more, offset);
 }
 
-/* Of a product or solve in C's place: the triangle, and nothing beside it. */
+/* Makes the triangle of a product or solve in C's place, and nothing beside it. */
 static void make_triangle(const scenario *scenario, tb_element element, check_random *random, product *p)
 {
     const bool right = scenario->structured_right,

@@ -1,5 +1,5 @@
-/* What is multiplied while operations of the device fail (failing.h): one call of a routine, in memory of its own, whose result is
- * held against the oracle.
+/* What is multiplied while operations of the device fail (failing.h): one call of a routine, in memory of its own, whose
+ * result is held against the oracle.
  */
 #ifndef TB_SCENARIO_H
 #define TB_SCENARIO_H
@@ -18,7 +18,7 @@ typedef struct scenario {
     tb_structure structure;    /* of the left factor, by SYMM or HEMM, which is square: k is m */
     bool structured_right;     /* of the right one instead: k is n */
     tb_triangle stored;        /* of that factor */
-    /* By TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count. */
+    /* Whether it is TRMM or TRSM: that factor is triangular, the other one is C, and beta does not count. */
     tb_in_place in_place;
     bool unit_diagonal; /* of a triangular one */
     double beta;
@@ -45,7 +45,8 @@ typedef struct scenario {
 /* Multiplies what the scenario says, or what is drawn for a call of that number. Whether C is right; else what is wrong. */
 bool scenario_multiply(const scenario *of_all, uint64_t seed, uint64_t number, char *wrong, size_t size);
 
-/* What a call of the crowd multiplies: a triangle, complex numbers, a factor of which one triangle is stored, or neither; or in C's place. */
+/* What a call of the crowd multiplies: a triangle, complex numbers, a factor of which one triangle is stored, or neither;
+ * or in C's place. */
 scenario scenario_draw(const scenario *of_all, check_random *random);
 
 #endif

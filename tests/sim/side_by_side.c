@@ -1,5 +1,6 @@
-/* Linked into tests in front of tb_run_streamed, tb_open_side and tb_close_side: a side that opens waits until the other one has opened, or closed
- * without that. So an exchange does not depend on how fast threads start. Only where the test says that it is so.
+/* Linked into tests in front of tb_run_streamed, tb_open_side and tb_close_side: a side that opens waits until
+ * the other one has opened, or closed without that. So an exchange does not depend on how fast threads start.
+ * Only where the test says that it is so.
  */
 #include "tests/sim/side_by_side.h"
 

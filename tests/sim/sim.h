@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-/* Of the device's own threads. */
+/* The name of the device's own threads. */
 #define SIM_THREAD_NAME "sim-stream"
 
 /* Says what is wrong and aborts: the runtime broke the contract of the device interface. */
@@ -24,7 +24,7 @@ extern const tb_platform_operations sim_platform_inside;
 /* A device's table: one of those that take ordinary memory in copies, or of those that do not. */
 const tb_device_operations *sim_operations_of(int device);
 
-/* Before a device is used: has the tables serve the devices that there are. */
+/* Has the tables serve the devices that there are; called before a device is used. */
 void sim_assign_tables(void);
 
 /* ---- sim_script.c: settings, and the fate of operations ------------------------------------------------ */
@@ -42,7 +42,7 @@ typedef struct sim_settings {
     bool pageable[SIM_MAX_DEVICES];
 } sim_settings;
 
-/* As they stand; the environment has been read. */
+/* The settings as they stand; the environment has been read. */
 const sim_settings *sim_get_settings(void);
 
 typedef enum sim_operation {
@@ -157,7 +157,8 @@ typedef struct sim_columns {
     double *re, *im;
 } sim_columns;
 
-/* sim_sums.c. Adds count columns, which begin so many doubles apart, to as many rows of sums, each times its factor, in their order. */
+/* sim_sums.c. Adds count columns, which begin so many doubles apart, to as many rows of sums, each times its factor, in their
+ * order. */
 void sim_add_columns(sim_columns sums, const sim_columns *columns, int64_t apart, const sim_columns *factors,
                      int64_t rows, int64_t count);
 

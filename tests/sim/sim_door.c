@@ -1,5 +1,5 @@
-/* The door in front of the simulated device's operations, as real ones have it (lib/device/device_entry.h), and the tables that the
- * runtime sees. */
+/* The door in front of the simulated device's operations, as real ones have it (lib/device/device_entry.h),
+ * and the tables that the runtime sees. */
 #include "lib/device/device_entry.h"
 #include "lib/device/platform.h"
 #include "tests/sim/sim.h"
@@ -120,7 +120,7 @@ static bool reaches(int device, int other)
     .record = record, .stream_wait = stream_wait, .event_wait = event_wait, .event_passed = event_passed,    \
     .enqueue = enqueue
 
-/* Of devices that take pinned memory alone in copies, and of those that take any. */
+/* The tables of devices that take pinned memory alone in copies, and of those that take any. */
 static const tb_device_operations operations[] = {{OPERATIONS}, {.copies_pageable = true, OPERATIONS}};
 static const tb_device_operations *tables[SIM_MAX_DEVICES];
 

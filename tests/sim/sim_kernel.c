@@ -60,7 +60,7 @@ static number number_at(const tb_matrix *operand, int64_t row, int64_t column)
     return (number){0, 0};
 }
 
-/* Of a matrix as it lies, conjugated where op(X) is; what is not stored of it is not read. */
+/* An element of a matrix as it lies, conjugated where op(X) is; what is not stored of it is not read. */
 static number stored_at(const tb_operand *x, int64_t i, int64_t j)
 {
     const int64_t below = i + x->diagonal - j; /* of the diagonal, so many rows */
@@ -187,7 +187,7 @@ static void multiply_structured(const tb_product *p, int64_t columns)
     free_columns(sums);
 }
 
-/* Of numbers whose squares may be out of range. */
+/* Divides numbers whose squares may be out of range. */
 static number divide(number x, number y)
 {
     if (y.im == 0)
@@ -208,7 +208,7 @@ static number *copy_triangle(const tb_product *p)
     return copy;
 }
 
-/* On memory of its own: sanitizers, which look at every access, would take minutes for it. */
+/* Works on memory of its own: sanitizers, which look at every access, would take minutes for it. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static number
 sum_terms(const number *row, const number *line, tb_range steps, bool is_complex)
 {

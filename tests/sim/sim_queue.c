@@ -171,8 +171,8 @@ static void tell_watcher(const tb_copy *copy)
         watcher(copy->source, (copy->rows - 1) * copy->source_pitch + copy->row_bytes);
 }
 
-/* A copy that faults leaves garbage in the first half of its target. So does one from another device that is lost, and nobody says so
- * but that device. */
+/* A copy that faults leaves garbage in the first half of its target. So does one from another device that is lost,
+ * and nobody says so but that device. */
 static void run_copy(const sim_work *work)
 {
     const tb_copy *copy = &work->command.copy;
@@ -194,7 +194,7 @@ static void run_copy(const sim_work *work)
     }
 }
 
-/* Where members are known from a table, that lies on the device, and is there by now. */
+/* Computes a batch. A table that members are known from lies on the device, and is there by now. */
 static void run_batch(sim_queue *queue, const sim_work *work)
 {
     tb_product batch = work->command.launch.product;
@@ -254,7 +254,7 @@ static void run_fold(const sim_work *work)
     sim_fold(folding, work->fault ? folding->c.columns / 2 : folding->c.columns);
 }
 
-/* As the kernel does it (kernels/panels/potrf.cuh): a block with a pivot that is not positive stays as it was. */
+/* Does what the kernel does (kernels/panels/potrf.cuh): a block with a pivot that is not positive stays as it was. */
 static void run_panel(const sim_work *work)
 {
     const tb_panel *panel = &work->command.panel;
@@ -310,8 +310,8 @@ static void run_work(sim_queue *queue, const sim_work *work)
     sim_drop_marker(work->marker);
 }
 
-/* Before it sleeps a queue's thread lets others run: who posts work mostly posts more, and to be woken for each costs several times what
- * small products do. */
+/* Before it sleeps a queue's thread lets others run: who posts work mostly posts more, and to be woken for each costs
+ * several times what small products do. */
 static void await_work(sim_queue *queue)
 {
     if (queue->first == NULL && !queue->closing) {

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Streams and events that have not been destroyed can be reached from a list: once the process ends the library destroys nothing on
- * a device, which leak checkers are not to take for a leak. That it destroys them otherwise is what sim_usage tells. */
+/* Streams and events that have not been destroyed can be reached from a list: once the process ends the library
+ * destroys nothing on a device, which leak checkers are not to take for a leak. That it destroys them otherwise is what
+ * sim_usage tells. */
 typedef struct made made;
 struct made {
     made *next, **link;
@@ -82,7 +83,7 @@ static tb_stream *make_stream(sim_queue *queue, bool adopted)
     return &stream->interface;
 }
 
-/* Never closed: like CUDA's, it is there for as long as the process. */
+/* The device's default queue is never closed: like CUDA's, it is there for as long as the process. */
 static sim_queue *default_queue(int device)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,6 @@
-/* The loops in which the simulated device spends its time. They are of memory of its own, so that no sanitizer looks at them, and are
- * compiled for what the processor has as well; none makes one rounding of a product and an addition, wherever it runs.
+/* The loops in which the simulated device spends its time. They are of memory of its own, so that no sanitizer looks
+ * at them, and are compiled for what the processor has as well; none makes one rounding of a product and an addition,
+ * wherever it runs.
  */
 #include "tests/sim/sim.h"
 
@@ -58,7 +59,7 @@ void sim_add_columns(sim_columns sums, const sim_columns *columns, int64_t apart
                             count);
 }
 
-/* By turns into so many hashes: one waits for itself. */
+/* Numbers go by turns into so many hashes: one waits for itself. */
 uint64_t sim_hash(const double *numbers, int64_t count)
 {
     enum { AT_ONCE = 4 };

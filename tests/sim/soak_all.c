@@ -21,7 +21,7 @@
 
 enum { THREADS_MOST = 6, OPERANDS = 3, SCRIPT_MOST = 6, SYMMETRIC_MOST = 200 };
 
-/* Of one session; and many times what it takes. */
+/* What one session may last; and many times what it takes. */
 #define SESSION_SECONDS 0.7
 #define LIMIT_SECONDS   30.0
 #define CHILD_SECONDS   15.0

@@ -1,5 +1,5 @@
-/* Threads with little stack. A call that has less than 64 KiB of it left, or nobody knows how much, is answered by the host, and takes
- * little itself; what others take is measured on stacks that are filled with a pattern before.
+/* Threads with little stack. A call that has less than 64 KiB of it left, or nobody knows how much, is answered by the
+ * host, and takes little itself; what others take is measured on stacks that are filled with a pattern before.
  *
  * Each of the calls comes from one place, which the main thread has called from before: the search for a host is over.
  */
@@ -15,9 +15,9 @@
 
 enum { M = 300, N = 200, K = 60 };
 
-/* Below which a call stays; what calls on the host may take, those that have not, and those on the simulated device, whose own part of
- * it a real device's driver has in its place. The reference BLAS takes 4 KiB itself for a product that is decided: so much of what
- * deciding takes is no more than that takes later. */
+/* Below which a call stays; what calls on the host may take, those that have not, and those on the simulated device,
+ * whose own part of it a real device's driver has in its place. The reference BLAS takes 4 KiB itself for a product
+ * that is decided: so much of what deciding takes is no more than that takes later. */
 #define LITTLE       ((size_t)16 << 10)
 #define ENOUGH       ((size_t)256 << 10)
 #define HOST_MOST    ((size_t)4 << 10)

@@ -57,7 +57,7 @@ static inline void set(const call *x, void *block, size_t i, double number)
         ((float *)block)[i] = (float)number;
 }
 
-/* In ordinary memory where the device is lost. */
+/* Allocates ordinary memory where the device is lost. */
 static inline void *allocate(tb_memory *memory, size_t bytes)
 {
     void *block = *memory == TB_MEMORY_HOST ? NULL : sim_allocate(*memory, 0, bytes);

@@ -13,10 +13,10 @@
 
 #include <pthread.h>
 
-/* Of each kind: in a few of them the writer may be asleep just then. */
+/* Calls of each kind: in a few of them the writer may be asleep just then. */
 #define RESTORED_CALLS 10
 
-/* Of one session; and many times what it takes. */
+/* Calls of one session; and many times what it takes. */
 #define SESSION_CALLS 5
 #define LIMIT_SECONDS 60.0
 #define CHILD_SECONDS 30.0
@@ -104,7 +104,7 @@ static void *write_other_triangle(void *argument)
     return NULL;
 }
 
-/* Of memory other than ordinary one the link reads what lies beside the triangle, too, which does no harm; sanitizers do not
+/* The link reads what lies beside the triangle in memory other than ordinary one, too, which does no harm; sanitizers do not
  * know that. */
 static bool may_be_written(const call *x)
 {

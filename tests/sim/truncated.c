@@ -1,6 +1,6 @@
-/* Operands in files that are mapped and then truncated: the first access behind the file's new end raises SIGBUS, and the program's
- * handler jumps out of the call. It may do so because the thread that it runs in is the one that called. Afterwards nobody touches the
- * operands any more, and the device is used on.
+/* Operands in files that are mapped and then truncated: the first access behind the file's new end raises
+ * SIGBUS, and the program's handler jumps out of the call. It may do so because the thread that it runs in is
+ * the one that called. Afterwards nobody touches the operands any more, and the device is used on.
  */
 #include "include/tileblas.h"
 #include "tests/sim/children.h"

@@ -18,7 +18,7 @@ void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const 
 
 static int device;
 
-/* Of two devices the first cannot be had: opening the driver is the first such operation, describing both the next two. */
+/* The first of two devices cannot be had: opening the driver is the first such operation, describing both the next two. */
 static void start(void)
 {
     static float a[N * N], b[N * N], c[N * N];

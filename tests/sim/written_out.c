@@ -1,5 +1,6 @@
-/* Copies of operands that miss a kernel's alignment (lib/call/launched.h): every column is there, and begins where the kernel takes it;
- * the room that is asked for holds it; and the link has nothing of copies within a device, but all of those to it.
+/* Copies of operands that miss a kernel's alignment (lib/call/launched.h): every column is there, and begins where
+ * the kernel takes it; the room that is asked for holds it; and the link has nothing of copies within a device,
+ * but all of those to it.
  */
 #include "lib/call/launched.h"
 #include "lib/device/copies.h"
@@ -26,7 +27,7 @@ static void check_columns(const tb_matrix *copy, const tb_matrix *source)
     CHECK(wrong == 0, "%lld rows: %d numbers are others", (long long)source->rows, wrong);
 }
 
-/* By the kernel that copies operands first. */
+/* Copies operands out, as the kernel does that copies them first. */
 static void write_out(tb_stream *stream, float *memory, int64_t m, int64_t n)
 {
     const tb_plan plan = {.kernel = tb_find_kernel("padded"), .pads = {[TB_A] = true, [TB_B] = true}};

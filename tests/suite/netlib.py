@@ -90,7 +90,7 @@ class Tester:
         for folder, host in make_libraries(route, work):
             variables = {"LD_LIBRARY_PATH": folder}
             if self.needs_reference and host != reference:
-                # Behind the library in its place, whose names come first.
+                # It stands behind the library in its place, whose names come first.
                 variables["LD_PRELOAD"] = f"{folder}/libblas.so.3:{reference}"
             runs.append(self._run_once(program, folder, environment | variables))
         return runs
@@ -145,7 +145,7 @@ def testers(letter):
                          needs_reference=True, declined=declined),
         "lapack_linear": Tester(letter, *linear, {gemm: 140000, trmm: 70000, trsm: 40000}, part=linear_part),
     }
-    # Of complex numbers the rest is left out: what is multiplied there are the same calls.
+    # The rest is left out of complex numbers: what is multiplied there are the same calls.
     return rows if is_complex else rows | {
         "lapack_packed": Tester(letter, f"lapack/xlintstrf{letter}", [f"{letter}test_rfp.in"],
                                 packed,

@@ -21,7 +21,7 @@ class Package:
         python = [os.environ["SUITE_PYTHON"], "-B", "-s"]
         package = self.modules[0].split(".")[0]
         modules = f"{package}, pytest, hypothesis"
-        # Without TileBLAS, whose count of calls is for the tests.
+        # Asked without TileBLAS, whose count of calls is for the tests.
         if subprocess.run(python + ["-c", f"import {modules}"], stderr=subprocess.DEVNULL, check=False).returncode:
             raise CannotRun(f"{python[0]} has not all of {modules}")
         report = os.path.join(work, "report.xml")

@@ -24,7 +24,7 @@ from collections import Counter, defaultdict, namedtuple
 
 SKIPPED = 77  # what CTest is told to take for "cannot run here"
 
-# Of one named group of tests: how many were run, and how many of them failed.
+# What came of one named group of tests: how many were run, and how many of them failed.
 Outcome = namedtuple("Outcome", "run failed")
 
 

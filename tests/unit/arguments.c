@@ -133,7 +133,8 @@ static const form cblas_sides[] = {{LEFT, true}, {RIGHT, false}},
                   cblas_diagonals[] = {{NON_UNIT, false}, {UNIT, true}},
                   fortran_diagonals[] = {{'N', false}, {'n', false}, {'U', true}, {'u', true}};
 
-/* Of SYMM: on the side and in the triangle that the caller's matrix has, by columns. Nothing is transposed or conjugated. */
+/* SYMM's operand is on the side and in the triangle that the caller's matrix has, by columns. Nothing is transposed or
+ * conjugated. */
 static void check_symm_form(row row, form triangle, form side)
 {
     static float memory[3];
@@ -171,7 +172,7 @@ static bool is_triangular(void)
     return tb_class_of(routine)->in_place != TB_OUT_OF_PLACE;
 }
 
-/* Of TRMM: likewise, and transposed, conjugated and with the diagonal that the caller says. B is C, and nothing else is. */
+/* TRMM's likewise, and transposed, conjugated and with the diagonal that the caller says. B is C, and nothing else is. */
 static void check_triangular_form(row row, form triangle, form side, form a, form diagonal)
 {
     static float memory[2];
@@ -206,7 +207,7 @@ static void check_triangular_form(row row, form triangle, form side, form a, for
           sizes, places, reading);
 }
 
-/* In every layout, triangle, side and transposition, and with either diagonal. */
+/* Calls are made in every layout, triangle, side and transposition, and with either diagonal. */
 static void regular_calls_become_the_same_product(void)
 {
     static const int layouts[] = {F, R, K};

@@ -21,7 +21,7 @@ static bench_function *const functions[TB_ROUTINES] = {
 static tb_product arrived;
 static int arrivals;
 
-/* In the place of the runtime. */
+/* Stands in the place of the runtime. */
 void __wrap_tb_perform(tb_task task, const tb_host *host);
 void __wrap_tb_perform(tb_task task, const tb_host *host)
 {

@@ -1,5 +1,5 @@
-/* What kernels are told of a batch, and of one product: whether there are many, and where a next matrix lies. A kernel that takes a
- * batch for one product computes its first product alone.
+/* What kernels are told of a batch, and of one product: whether there are many, and where a next matrix lies.
+ * A kernel that takes a batch for one product computes its first product alone.
  */
 #include "kernels/batches.h"
 #include "kernels/catalog.h"

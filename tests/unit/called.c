@@ -10,7 +10,7 @@
 
 enum { THREADS = 4, OF_THREAD = 200, KINDS = 200000, LARGEST_FILE = 16 << 20 };
 
-/* Of a product. */
+/* The kind of a product. */
 static tb_called make_kind(int64_t m, int64_t n, int64_t k)
 {
     return (tb_called){.routine = TB_DGEMM,
@@ -144,7 +144,7 @@ static void check_merging(void)
     fclose(file);
 }
 
-/* Of the first ones that are merged extents are off by a sixteenth at most. */
+/* The extents of the first ones that are merged are off by a sixteenth at most. */
 static void check_rounding(void)
 {
     tb_called called, nearest = {0};

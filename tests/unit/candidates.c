@@ -28,7 +28,7 @@ static void a_row_may_run_where_it_gains_nothing(void)
     }
 }
 
-/* Of a row that knows no masks a masked product gets nothing; of the others one serves it on every device. */
+/* A masked product gets nothing of a row that knows no masks; one of the others serves it on every device. */
 static void masked_products_get_kernels_that_mask(void)
 {
     static const int architectures[] = {75, 80, 86, 90, 100, 120};
@@ -97,7 +97,8 @@ static void complex_rows_read_operands_once(void)
     }
 }
 
-/* Structured rows serve what is not plain, and batches of what is; without memory nobody but they makes a Hermitian diagonal real. */
+/* Structured rows serve what is not plain, and batches of what is; without memory nobody but they makes a Hermitian diagonal
+ * real. */
 static void structured_rows_serve_what_no_other_does(void)
 {
     static double memory[4] __attribute__((aligned(128)));
@@ -124,7 +125,8 @@ static void structured_rows_serve_what_no_other_does(void)
           of_update ? of_update->name : "none");
 }
 
-/* What is written out for a kernel counts beside it; also for a structured row of real numbers, to which complex batches are lowered. */
+/* What is written out for a kernel counts beside it; also for a structured row of real numbers, to which complex batches are
+ * lowered. */
 static void writing_operands_out_takes_time(void)
 {
     static double memory[4] __attribute__((aligned(128)));
@@ -153,8 +155,8 @@ static void writing_operands_out_takes_time(void)
     CHECK(fabs(seconds - least) < 1e-12, "%g s, not %g", seconds, least);
 }
 
-/* Of operands along k, lines that begin within sectors take longer, for their distance or for where the first one begins; of others
- * it makes no difference, nor where elements are copied one by one. */
+/* Lines of operands along k that begin within sectors take longer, for their distance or for where the first one begins; with
+ * other operands it makes no difference, nor where elements are copied one by one. */
 static void lines_within_sectors_take_longer(void)
 {
     enum { M = 76, N = 4262, K = 4692, LD = 8192, VECTOR = 4 };
@@ -180,7 +182,7 @@ static void lines_within_sectors_take_longer(void)
     }
 }
 
-/* Of an operand that is copied first, each column takes time beside its bytes. */
+/* Each column of an operand that is copied first takes time beside its bytes. */
 static void copying_columns_takes_time(void)
 {
     static float memory[64] __attribute__((aligned(128)));

@@ -101,8 +101,8 @@ static void a_shape_has_one_name(const tb_kernel *kernel)
     }
 }
 
-/* As many blocks as the row says fit a multiprocessor of 9.0 at a time: its shared memory, of which each block takes 1 KiB besides,
- * and its threads. tests/ptxas compares the registers. */
+/* As many blocks as the row says fit a multiprocessor of 9.0 at a time: its shared memory, of which each
+ * block takes 1 KiB besides, and its threads. tests/ptxas compares the registers. */
 static void a_rows_blocks_have_room(const tb_kernel *kernel)
 {
     enum { SHARED_BYTES = 228 << 10, SHARED_BYTES_OF_BLOCK = 1 << 10, THREADS = 2048 };
@@ -113,7 +113,7 @@ static void a_rows_blocks_have_room(const tb_kernel *kernel)
           blocks, kernel->shared_bytes, kernel->threads);
 }
 
-/* For sizes at, below and above a tile's, with every transposition, and with k = 0. */
+/* Sizes are at, below and above a tile's, with every transposition, and with k = 0. */
 static void a_launch_covers_all_of_c(const tb_kernel *kernel)
 {
     tb_launcher launcher = {.target = {.architecture = kernel->architecture, .multiprocessors = 132},

@@ -8,7 +8,8 @@
 
 static tb_choices choices;
 
-/* As a call decides; whether all answers were remembered. Deciding touches nothing but its answer, which is the same a second time. */
+/* Decides as a call does, and tells whether all answers were remembered. Deciding touches nothing but its answer,
+ * which is the same a second time. */
 static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
 {
     static tb_choices before;
@@ -157,8 +158,8 @@ static void what_is_remembered_is_of_triangles_alike(void)
     CHECK(differ > 0, "the half makes no difference");
 }
 
-/* Complex products: rows for complex operands as they lie serve none whose alpha or beta is complex, or one of whose operands lies where 16 bytes
- * do not begin. */
+/* Complex products: rows for complex operands as they lie serve none whose alpha or beta is complex, or one of whose
+ * operands lies where 16 bytes do not begin. */
 static void what_is_remembered_is_of_numbers_alike(void)
 {
     enum { QUESTIONS = 2000, MEMBERS = 3 };
@@ -192,7 +193,7 @@ static void what_is_remembered_is_of_numbers_alike(void)
           by_complex_rows, QUESTIONS);
 }
 
-/* Of two terms several questions are asked: each has a place of its own. */
+/* Several questions are asked of two terms: each has a place of its own. */
 static void what_is_asked_of_terms_is_remembered(void)
 {
     static double memory[4] __attribute__((aligned(128)));

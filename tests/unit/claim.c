@@ -18,7 +18,7 @@
 
 enum { DEVICES = 4, MANY = 70 };
 
-/* Of this process alone: others may run this test. */
+/* The description is this process's alone: others may run this test. */
 static tb_device_description describe(int number, const char *name)
 {
     const int process = (int)getpid();
@@ -143,7 +143,7 @@ static void only_private_folders_are_used(void)
     check_one_claims(&other, "beside a relative path");
 }
 
-/* Of names in /tmp that others can make, too. */
+/* Names in /tmp are such as others can make, too. */
 static void taken_names_are_passed_over(void)
 {
     const tb_device_description device = describe(13, "large");
@@ -161,7 +161,7 @@ static void taken_names_are_passed_over(void)
     CHECK(rmdir(names[0]) == 0 && rmdir("/tmp/elsewhere") == 0, "what others have made was used");
 }
 
-/* In a process of its own, which the rest of the machine sees nothing of. */
+/* This is shown in a process of its own, of which the rest of the machine sees nothing. */
 static void folders_are_nobody_elses(void)
 {
     int status = -1;

@@ -102,7 +102,7 @@ tb_fingerprint __real_tb_copy_with_fingerprint(void *target, const void *source,
 tb_fingerprint __wrap_tb_copy_with_fingerprint(void *target, const void *source, size_t count,
                                                bool past_caches);
 
-/* By the linker in front of the real one. The first helper that comes is held back; the thread that ends the job leaves it
+/* The linker puts this in front of the real one. The first helper that comes is held back; the thread that ends the job leaves it
  * something to come for. */
 tb_fingerprint __wrap_tb_copy_with_fingerprint(void *target, const void *source, size_t count,
                                                bool past_caches)

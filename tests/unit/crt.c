@@ -1,5 +1,5 @@
-/* How dgemm_crt is launched: whatever the shape, rectangles cover C once, launches come in their order, and the workspace holds all
- * that they write, each in a place of its own; and what is left of A is where the next launch looks for it.
+/* How dgemm_crt is launched: whatever the shape, rectangles cover C once, launches come in their order, and the
+ * workspace holds all that they write, each in a place of its own; and what is left of A is where the next launch looks for it.
  */
 #include "kernels/catalog.h"
 #include "kernels/crt/crt.h"

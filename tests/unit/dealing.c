@@ -1,6 +1,6 @@
-/* What forecasts of the families that deal steps to blocks say of readings and rounds: a matrix that is both operands is read once;
- * pieces that do not end with tiles read what tiles have in common once each, unless L2 holds it; tiles that are left over after
- * some rounds run beside others; and lines that begin anywhere take small tiles longer.
+/* What forecasts of the families that deal steps to blocks say of readings and rounds: a matrix that is both operands is read
+ * once; pieces that do not end with tiles read what tiles have in common once each, unless L2 holds it; tiles that are left over
+ * after some rounds run beside others; and lines that begin anywhere take small tiles longer.
  */
 #include "kernels/catalog.h"
 #include "kernels/fp64/schedule_dgemm.h"
@@ -131,7 +131,7 @@ static void workspace_is_of_reals(void)
     }
 }
 
-/* So that products whose long operand L2 does not hold are not dealt so. */
+/* So products whose long operand L2 does not hold are not dealt evenly. */
 static void pieces_end_with_tiles_where_they_would_be_scattered(void)
 {
     const tb_product of_floats = product_of(TB_SGEMM, 88, 2416, 4272, 1 << 14),
@@ -146,8 +146,8 @@ static void pieces_end_with_tiles_where_they_would_be_scattered(void)
           "doubles: %lld pieces", (long long)doubles->pieces);
 }
 
-/* Where there are enough of them, the device computes as many tiles in a given time however their number divides into rounds; what
- * is left after a single round has a multiprocessor for itself, which three blocks would share. */
+/* Where there are enough of them, the device computes as many tiles in a given time however their number divides into rounds;
+ * what is left after a single round has a multiprocessor for itself, which three blocks would share. */
 static void tiles_left_after_some_rounds_run_beside_others(void)
 {
     const tb_kernel *kernel = tb_find_kernel("dgemm_mma_64x64_3");

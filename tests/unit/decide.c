@@ -253,7 +253,7 @@ static void devices_gain_what_they_spare_their_links(void)
         }
 }
 
-/* As an exchange has two sides, and no triangle is exchanged (lib/call/run_streamed.c). */
+/* They exchange nothing, as an exchange has two sides, and no triangle is exchanged (lib/call/run_streamed.c). */
 static void others_are_forecast_to_exchange_nothing(void)
 {
     const row row = {8192, 12288, 4096, H, H, H, TB_READY, TB_ROUTE_STREAMED, "", "", TB_START_NOT};
@@ -336,7 +336,7 @@ typedef struct batch_row {
     bool separately;
 } batch_row;
 
-/* Of a batch the first product's plan is everybody's, in one call or in as many as there are products; one that is to be compared
+/* The plan of a batch's first product is everybody's, in one call or in as many as there are products; one that is to be compared
  * is not compared by all of them. */
 static void batches_go_as_one_or_one_by_one(void)
 {
@@ -410,7 +410,7 @@ static void a_busy_device_is_not_tried(void)
     CHECK(tried > 0, "no call is tried");
 }
 
-/* On either side, and so it leaves the host where GEMM does. An update reads one operand. */
+/* It takes less on either side, and so it leaves the host where GEMM does. An update reads one operand. */
 static void a_triangle_takes_less_than_all(void)
 {
     const row row = {4096, 4096, 4096, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
@@ -435,8 +435,9 @@ static void a_triangle_takes_less_than_all(void)
           of_triangle.device_seconds);
 }
 
-/* Rank-2k in device memory: one term, all of it, takes less than two triangles, whose operands would be taken apart twice. Not so large
- * that it takes too much memory; nor where the host has operands; and a kernel that cannot serve the triangle is not made to by this. */
+/* Rank-2k in device memory: one term, all of it, takes less than two triangles, whose operands would be taken apart twice. Not so
+ * large that it takes too much memory; nor where the host has operands; and a kernel that cannot serve the triangle is not made
+ * to by this. */
 static void large_updates_of_rank_2k_are_folded(void)
 {
     static double memory[16] __attribute__((aligned(64)));
@@ -485,8 +486,9 @@ static void large_updates_of_rank_2k_are_folded(void)
     }
 }
 
-/* Rank-2k with a short k in device memory: both terms by one launch, which reads C once. Not where operands lie such that one launch cannot
- * go on from one to the other, nor where there are parts of a step of k, or so many that sums would have to be cut, nor where C is small. */
+/* Rank-2k with a short k in device memory: both terms by one launch, which reads C once. Not where operands lie such that one
+ * launch cannot go on from one to the other, nor where there are parts of a step of k, or so many that sums would have to be cut,
+ * nor where C is small. */
 static void thin_updates_of_rank_2k_are_joined(void)
 {
     static double memory[16] __attribute__((aligned(64)));

@@ -1,5 +1,5 @@
-/* What is decided where not all devices are up: those that are closed or have failed, and memory that is theirs, or of a context of the
- * program's own.
+/* What is decided where not all devices are up: those that are closed or have failed, and memory that is theirs, or of a
+ * context of the program's own.
  */
 #include "dispatch/plan.h"
 #include "tests/check.h"

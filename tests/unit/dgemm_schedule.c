@@ -1,9 +1,10 @@
-/* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is in exactly one chain of one block (where
- * steps are left out that multiply zeros alone, every one that the tile needs),
+/* How dgemm_mma deals a product to blocks: whatever the shape, every step of every tile is in exactly one chain of one block
+ * (where steps are left out that multiply zeros alone, every one that the tile needs),
  * no two pieces write to one slot, the workspace holds all slots, and 16 bytes are copied at a time where both operands allow
- * it. Blocks of a cluster have one tile between them, and nothing else. A long k of a small C is cut, of a large one it is not; alpha changes nothing in that.
- * Where a triangle's diagonal comes first, its steps are chains by themselves. Forecasts: chains take time, few tiles are dealt to many blocks, and copies of 8 bytes are no
- * faster than those of 16. Every row's ring fits into the shared memory of 8.0.
+ * it. Blocks of a cluster have one tile between them, and nothing else. A long k of a small C is cut, of a large one it is not;
+ * alpha changes nothing in that. Where a triangle's diagonal comes first, its steps are chains by themselves. Forecasts: chains
+ * take time, few tiles are dealt to many blocks, and copies of 8 bytes are no faster than those of 16. Every row's ring fits
+ * into the shared memory of 8.0.
  */
 #include "kernels/catalog.h"
 #include "kernels/forecast.h"
@@ -387,7 +388,7 @@ static void small_copies_are_not_forecast_faster(const tb_kernel *kernel, check_
     }
 }
 
-/* Of two C with as many tiles the one with fewer elements is cut into chains; no more is different between them. */
+/* The one of two C with as many tiles that has fewer elements is cut into chains; no more is different between them. */
 static void chains_are_forecast_to_take_time(const tb_kernel *kernel)
 {
     const double in_chains = forecast_of(kernel, 1732, 1732, 8192),
@@ -395,7 +396,7 @@ static void chains_are_forecast_to_take_time(const tb_kernel *kernel)
     CHECK(in_chains > in_one, "%s: %g clocks in chains, %g in one", kernel->name, in_chains, in_one);
 }
 
-/* As many tiles as 9.0 has room for at a time: they take longer on 8.0 where its shared memory has not. */
+/* There are as many tiles as 9.0 has room for at a time: they take longer on 8.0 where its shared memory has not. */
 static void blocks_without_room_wait(const tb_kernel *kernel)
 {
     enum { BYTES_OF_80 = 164 << 10, BYTES_BESIDE_BLOCK = 1 << 10 };

@@ -120,7 +120,7 @@ static void alike(void *what, uint64_t seed, double *excesses)
     excesses[0] = excesses[1] = 0.1;
 }
 
-/* Of two figures of a case the one that is within its limit is left alone. */
+/* The one of a case's two figures that is within its limit is left alone. */
 static void open_figures_alone_are_drawn_again(void)
 {
     int made = 0;

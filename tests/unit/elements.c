@@ -44,7 +44,7 @@ static void devices_do_their_share_of_doubles(void)
         CHECK(tb_share_of_element(TB_FP64, architecture) == share, "doubles on %d", architecture);
         tb_chip chip = h200s[0];
         chip.architecture = architecture;
-        /* On an H200 both reach 0.02 of their peak, where doubles' is half as high: so they do where units are few, but no more
+        /* Both reach 0.02 of their peak on an H200, where doubles' is half as high: so they do where units are few, but no more
          * than these. */
         const double efficiency = 0.02, expected = efficiency / fmin(share, efficiency / 2);
         const double ratio =

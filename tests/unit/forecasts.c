@@ -1,7 +1,7 @@
-/* Forecasts of every row of the catalog for plain products are numbers, and launches have blocks, on chips of any architecture and of few
- * multiprocessors, whatever of their memory is known. Of batches, what a tile has beyond C's edges takes less time, and what comes beside
- * its steps takes more unless other blocks cover it. A batch whose tiles keep coming goes to a row of which two blocks share a
- * multiprocessor, so that one multiplies while the other begins or ends.
+/* Forecasts of every row of the catalog for plain products are numbers, and launches have blocks, on chips of any architecture
+ * and of few multiprocessors, whatever of their memory is known. Of batches, what a tile has beyond C's edges takes less time,
+ * and what comes beside its steps takes more unless other blocks cover it. A batch whose tiles keep coming goes to a row of
+ * which two blocks share a multiprocessor, so that one multiplies while the other begins or ends.
  */
 #include "dispatch/schedule.h"
 #include "kernels/catalog.h"
@@ -121,8 +121,8 @@ static bool has_edges(const tb_kernel *kernel)
     return kernel->element == TB_FP64 ? kernel->tile_m >= 64 && kernel->tile_n >= 64 : kernel->tile_m >= 128;
 }
 
-/* What a tile has beyond C's edges takes a batch less time, in units of a warp's rows; and a product by itself no less, as it ends
- * with its longest tile. */
+/* What a tile has beyond C's edges takes a batch less time, in units of a warp's rows; and a product by itself no less, as it
+ * ends with its longest tile. */
 static void edges_take_batches_less_time(const tb_kernel *kernel, tb_target target)
 {
     enum { K = 4096, MEMBERS = 1000, TILES = 4 };
@@ -142,8 +142,8 @@ static void edges_take_batches_less_time(const tb_kernel *kernel, tb_target targ
     }
 }
 
-/* What comes beside the steps of a batch's tiles is covered where enough blocks share a multiprocessor; else it takes longer than of
- * one product that has as many tiles. */
+/* What comes beside the steps of a batch's tiles is covered where enough blocks share a multiprocessor; else it takes longer
+ * than of one product that has as many tiles. */
 static void enough_blocks_cover_a_batch(const tb_kernel *kernel, tb_target target)
 {
     enum { SIDE = 4, STEPS = 16 };
@@ -165,7 +165,7 @@ static void batches_are_forecast(const tb_kernel *kernel)
     enough_blocks_cover_a_batch(kernel, h200);
 }
 
-/* Of the rows for batches a product by itself takes longer, and of no row one of a batch. */
+/* A product by itself takes longer with the rows for batches, and one of a batch with none. */
 static void products_by_themselves_take_longer(void)
 {
     const tb_target target = {.architecture = 90, .multiprocessors = 132};

@@ -63,7 +63,7 @@ static void *triangle_of(const tb_product *p)
     return tb_is_triangle_left(p) ? p->a.data : p->b.data;
 }
 
-/* At once, or two parts of it, whichever first. */
+/* Computes it at once, or two parts of it, whichever first. */
 static void compute(const tb_product *p, check_random *random, const tb_host *host)
 {
     const bool left = tb_is_triangle_left(p);

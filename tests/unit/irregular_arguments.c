@@ -3,7 +3,7 @@
  */
 #include "tests/unit/argument_calls.h"
 
-/* With m=3, n=4, k=5 the least leading dimensions are, stored by columns: A 3, transposed 5; B 5, transposed
+/* The least leading dimensions with m=3, n=4, k=5 are, stored by columns: A 3, transposed 5; B 5, transposed
  * 4; C 3; and stored by rows: A 5, transposed 3; B 4, transposed 5; C 4. */
 static const row gemm_rows[] = {
     {"least leading dimensions", K, ABSENT, N, N, 3, 4, 5, 3, 5, 3, 0},
@@ -69,7 +69,7 @@ static const row gemm_rows[] = {
     {"the first of the sizes", F, ABSENT, 'N', 'N', -1, -1, -1, 0, 0, 0, 3},
 };
 
-/* With n=4, k=5 the least leading dimensions are, stored by columns: A 4, transposed 5; and stored by rows: A 5, transposed
+/* The least leading dimensions with n=4, k=5 are, stored by columns: A 4, transposed 5; and stored by rows: A 5, transposed
  * 4; C 4 in any case. */
 static const row rank_k_rows[] = {
     {"least leading dimensions", K, U, N, ABSENT, ABSENT, 4, 5, 4, ABSENT, 4, 0},
@@ -127,7 +127,7 @@ static const row rank_k_rows[] = {
     {"the first of the leading dimensions", F, 'U', 'N', ABSENT, ABSENT, 4, 5, 0, ABSENT, 0, 7},
 };
 
-/* With n=4, k=5 the least leading dimensions are, stored by columns: A 4, transposed 5; B 5, transposed 4; and stored by
+/* The least leading dimensions with n=4, k=5 are, stored by columns: A 4, transposed 5; B 5, transposed 4; and stored by
  * rows: A 5, transposed 4; B 4, transposed 5; C 4 in any case. */
 static const row triangle_rows[] = {
     {"least leading dimensions", K, U, N, N, ABSENT, 4, 5, 4, 5, 4, 0},
@@ -190,7 +190,7 @@ static const row triangle_rows[] = {
     {"the first of the leading dimensions", F, 'U', 'N', 'N', ABSENT, 4, 5, 0, 0, 0, 8},
 };
 
-/* With m=3, n=4 the least leading dimensions are A 3, on the right 4; B and C 3, by rows 4. */
+/* The least leading dimensions with m=3, n=4 are A 3, on the right 4; B and C 3, by rows 4. */
 static const row symm_rows[] = {
     {"least leading dimensions", K, U, LEFT, ABSENT, 3, 4, ABSENT, 3, 3, 3, 0},
     {"on the right", K, L, RIGHT, ABSENT, 3, 4, ABSENT, 4, 3, 3, 0},
@@ -241,7 +241,7 @@ static const row symm_rows[] = {
     {"the first of the leading dimensions", F, 'U', 'L', ABSENT, 3, 4, ABSENT, 0, 0, 0, 7},
 };
 
-/* With n=4, k=5 as for SYRK. */
+/* n=4 and k=5 are SYRK's. */
 static const row rank_2k_rows[] = {
     {"least leading dimensions", K, U, N, ABSENT, ABSENT, 4, 5, 4, 4, 4, 0},
     {"by rows", R, U, N, ABSENT, ABSENT, 4, 5, 5, 5, 4, 0},
@@ -268,7 +268,7 @@ static const row rank_2k_rows[] = {
     {"LDC", F, 'L', 'N', ABSENT, ABSENT, 4, 5, 4, 4, 3, 12},
 };
 
-/* With m=3, n=4 the least leading dimensions are A 3, on the right 4; B, which is C here, 3, by rows 4. */
+/* The least leading dimensions with m=3, n=4 are A 3, on the right 4; B, which is C here, 3, by rows 4. */
 static const row triangular_rows[] = {
     {"least leading dimensions", K, U, N, LEFT, 3, 4, UNIT, 3, ABSENT, 3, 0},
     {"on the right", K, L, T, RIGHT, 3, 4, NON_UNIT, 4, ABSENT, 3, 0},

@@ -99,7 +99,7 @@ static void large_doubles_go_to_integers(void)
         }
 }
 
-/* Where multiply-adds alone are demanded: a small C by small tiles, a large one by those that read least. */
+/* Where multiply-adds alone are demanded, a small C is computed by small tiles, a large one by those that read least. */
 static void doubles_go_to_tiles_of_their_size(void)
 {
     static const struct {
@@ -235,8 +235,8 @@ static void no_kernel_is_faster_with_a_slower_memory(void)
     }
 }
 
-/* Where C has a short side, a kernel that reads the long operand once, whichever that is and however it lies; not where a tile
- * reads it as often, or where it is soon read. */
+/* Where C has a short side, a kernel is chosen that reads the long operand once, whichever that is and however it lies; not where
+ * a tile reads it as often, or where it is soon read. */
 static void short_sides_go_to_skinny_kernels(void)
 {
     static const struct {

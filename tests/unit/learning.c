@@ -15,8 +15,8 @@ static tb_facts facts_of(const tb_product *product, tb_memory memory)
     return facts;
 }
 
-/* What devices share: slow sharing says nothing of one device, what is slow for both nothing of sharing, and it fades while one has
- * the calls. */
+/* What devices share: slow sharing says nothing of one device, what is slow for both nothing of sharing, and it fades while one
+ * has the calls. */
 static void sharing_is_learned_apart(void)
 {
     const tb_product product = product_of_routine(TB_CGEMM, N, N, N);
@@ -63,8 +63,8 @@ static void learn_calls(const tb_product *product, tb_memory memory, int regions
     }
 }
 
-/* Of sharing another size tells how it compares to one device with that size, and lets it fade, too, while one device or the host has
- * the calls. */
+/* Another size tells of sharing how it compares to one device with that size, and lets it fade, too, while one device or the host
+ * has the calls. */
 static void other_sizes_tell_of_sharing(void)
 {
     static const struct {
@@ -111,8 +111,8 @@ static void one_pageable_operand_is_enough(void)
     }
 }
 
-/* However long calls take, or how little, no ratio goes beyond 64 or 1/64: what a program that was stopped for a while has taught is
- * unlearned by a few calls. */
+/* However long calls take, or how little, no ratio goes beyond 64 or 1/64: what a program that was stopped for a while has taught
+ * is unlearned by a few calls. */
 static void ratios_have_limits(void)
 {
     enum { MOST = 64, MANY = 100 };
@@ -145,7 +145,7 @@ int main(void)
     double learned = tb_host_seconds(&square, &facts.machine);
     CHECK(fabs(learned / truth - 1) < 0.01, "forecast %g s, truth %g s", learned, truth);
 
-    /* Of the other element nothing has been learned, and it learns for itself. */
+    /* Nothing has been learned of the other element, and it learns for itself. */
     const tb_product doubles = product_of_routine(TB_DGEMM, N, N, N);
     facts = facts_of(&doubles, TB_MEMORY_HOST);
     CHECK(facts.machine.host_ratio == 1 && facts.machine.streamed_ratio == 1, "doubles: %g and %g",

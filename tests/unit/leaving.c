@@ -1,5 +1,5 @@
-/* Two moments at which callers leave by a jump, too short for tests/sim/leaving.c to meet often: between operations that bring the
- * device up, and right after a turn at the device has ended.
+/* Two moments at which callers leave by a jump, too short for tests/sim/leaving.c to meet often: between
+ * operations that bring the device up, and right after a turn at the device has ended.
  */
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"

@@ -8,7 +8,7 @@
 static tb_lock first, second;
 static sem_t has_both, may_leave;
 
-/* As a jump does, which frees nothing. */
+/* Leaves as a jump does, which frees nothing. */
 static void *leave_with_both(void *unused)
 {
     tb_take_lock(&first);

@@ -181,7 +181,7 @@ static void expand(const tb_expansion *x)
         }
 }
 
-/* In four parts, which begin where numbers do. */
+/* Expands in four parts, which begin where numbers do. */
 static void expand_in_parts(check_random *random, const tb_expansion *x)
 {
     const int64_t of_row = tb_is_complex(x->source.element) ? 2 : 1, of_column = x->embedded ? 2 : 1;

@@ -89,13 +89,13 @@ static tb_plan decide(const tb_product *product, const tb_chip *chip, tb_memory 
     return tb_decide(product, &facts);
 }
 
-/* Of chips without fast rows for doubles. */
+/* The row for integers on chips without fast rows for doubles. */
 static const char *integers_on(int architecture)
 {
     return architecture == 75 ? "dgemm_crt_sm75" : "dgemm_crt_sm80";
 }
 
-/* Of all routines that become plain products. */
+/* The calls are of all routines that become plain products. */
 static void a_call_leaves_the_host_for_integers_that_suit(void)
 {
     static const int architectures[] = {75, 86, 89, 120};
@@ -204,7 +204,7 @@ static void nothing_else_changes(void)
             }
 }
 
-/* Of a row that is forced although it does not compute the product at all. */
+/* A row is forced although it does not compute the product at all. */
 static void no_forecast_is_none_that_is_at_risk(void)
 {
     static const int architectures[] = {75, 89};

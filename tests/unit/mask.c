@@ -23,7 +23,7 @@ static bool has(const masked *c, int64_t row, int64_t column)
     return c->mask == TB_LOWER ? below >= c->diagonal : below <= c->diagonal;
 }
 
-/* By all of its elements; of those of a tile only the corner that lies deepest in the mask matters, where there are many. */
+/* Answers by all elements of a tile; only the corner that lies deepest in the mask matters, where there are many. */
 static bool touches(const masked *c, int64_t row, int64_t column, bool by_corner)
 {
     const int64_t first_row = row * c->tile_m, end_row = tb_smaller(first_row + c->tile_m, c->m);
@@ -70,7 +70,7 @@ static void every_touching_tile_has_one_number(const masked *c, bool by_corner)
     free(times);
 }
 
-/* Of so many tiles with neighbouring numbers, as many blocks in flight have, the rows and the columns. A square of them would
+/* Tiles with neighbouring numbers, as many as blocks in flight have, lie in few rows and columns. A square of them would
  * have 8 of each; a group has 8 rows. */
 static void neighbours_share_panels(int32_t mask)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Of the rows that this build compiles for its own architectures; the tensor-core rows are always for sm_80 or sm_90a. */
+/* The rows are those that this build compiles for its own architectures; the tensor-core rows are always for sm_80 or sm_90a. */
 static void a_row_suits(const tb_kernel *kernel)
 {
     static const int architectures[] = {75, 80, 86, 89, 90, 100, 103, 120};

@@ -42,7 +42,7 @@ static void what_is_loaded_over_is_not_known(tb_cached_operand *operand)
     CHECK(tb_know(whole, 0, 7) && !tb_know(whole, 0, COLUMNS), "what is forgotten is known");
 }
 
-/* Of two strips the second one is loaded over what the first one knows where they have rows in common, and else not. */
+/* The second of two strips is loaded over what the first one knows where they have rows in common, and else not. */
 static void strips_know_until_they_overlap(tb_cached_operand *operand)
 {
     static const struct {

@@ -73,7 +73,7 @@ static number rounded(tb_element element, number value)
     return tb_real_of(element) == TB_FP32 ? (number)(float complex)value : value;
 }
 
-/* Of op(A); what is not stored is zero. */
+/* An element of op(A); what is not stored is zero. */
 static number triangle_at(const product *p, mistake mistake, int64_t i, int64_t j)
 {
     const bool left = p->structure_a == TB_TRIANGULAR;
@@ -261,7 +261,7 @@ static void check_sums(check_random *random, int64_t least, int64_t most, double
               2 * least, 2 * most, got.terms[row], wanted.terms[row]);
 }
 
-/* Of sizes whose products doubles have, and of such as they do not have, or not with all their digits. */
+/* Numbers are of sizes whose products doubles have, and of such as they do not have, or not with all their digits. */
 static void check_sums_of_all_sizes(check_random *random)
 {
     static const int64_t ranges[][2] = {{0, 0},     {-30, 30},    {-400, 400},

@@ -7,7 +7,7 @@
 
 enum { MOST = 9, PARTS = 20000 };
 
-/* From the definition. */
+/* Whether the element is in the mask, from the definition. */
 static bool belongs(const tb_product *p, int64_t i, int64_t j)
 {
     return p->mask == TB_FULL || (p->mask == TB_LOWER ? i - j >= p->diagonal : i - j <= p->diagonal);
@@ -167,7 +167,8 @@ static void trimming_leaves_the_mask(void)
     }
 }
 
-/* The products of a batch of updates, each of a matrix of its own or all of one: of a batch's A and B only the first are looked at. */
+/* The products of a batch of updates, each of a matrix of its own or all of one: of a batch's A and B only the first
+ * are looked at. */
 static void a_batch_is_not_known_to_have_one_operand(void)
 {
     enum { N = 7, K = 5, PRODUCTS = 3 };

@@ -1,5 +1,5 @@
-/* A profile gives back what was learned of every element, kind and class, from where either variable says. Another process keeps it, as
- * what has been learned already stays.
+/* A profile gives back what was learned of every element, kind and class, from where either variable says.
+ * Another process keeps it, as what has been learned already stays.
  */
 #include "lib/learning/learning.h"
 #include "lib/learning/profile.h"

@@ -1,4 +1,5 @@
-/* What else may lie where a profile is read or written: nothing there is waited for, and no file of somebody else's is written. */
+/* What else may lie where a profile is read or written: nothing there is waited for, and no file of somebody
+ * else's is written. */
 #include "lib/learning/profile.h"
 #include "tests/check.h"
 
@@ -12,7 +13,7 @@ enum { SECONDS_MOST = 10, WRITERS = 4, ROUNDS = 50 };
 
 static char folder[PATH_MAX], path[PATH_MAX + 32];
 
-/* In a process of its own, as others are. */
+/* Starts a process that acts, as others do. */
 static pid_t start(void (*act)(void))
 {
     const pid_t child = fork();

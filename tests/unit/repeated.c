@@ -140,8 +140,8 @@ static tb_product product_of(double times, tb_plan *plan)
     return product_about(2000, times, plan);
 }
 
-/* Whether the device is started for the product, which the host is forecast to have sooner, when a call has taken so many times what was
- * forecast, or two have. */
+/* Whether the device is started for the product, which the host is forecast to have sooner, when a call has taken so many times
+ * what was forecast, or two have. */
 static bool starts_the_device(const tb_product *product, double times, int calls)
 {
     tb_facts facts = facts_of(product);
@@ -236,7 +236,7 @@ int main(void)
     CHECK(clear.on_host == 0 && clear.compared == 0, "three times as fast: %d calls of the host",
           clear.on_host);
 
-    /* Of a short one the host's forecast may be off by more. */
+    /* The host's forecast of a short one may be off by more. */
     product = product_about(500, 3, &plan);
     course doubtful = {.host = 0.5 * plan.device_seconds, .streamed = plan.device_seconds};
     CHECK(settles(&product, &doubtful, true, CALLS), "short, three times as fast: %d compared",
@@ -246,8 +246,8 @@ int main(void)
     call_so_often(&product, &certain, CALLS);
     CHECK(certain.compared == 0, "short, five times as fast: %d compared", certain.compared);
 
-    /* Of a host that has twice taken many times as long as its class does it is seen soon if that was by chance; and if not, a trial
-     * is all that it costs. */
+    /* Where a host has twice taken many times as long as its class does, it is seen soon if that was by chance; and if not, a
+     * trial is all that it costs. */
     for (int by_chance = 0; by_chance < 2; by_chance++) {
         product = product_about(500, 0.5, &plan);
         course waiting = {.host = 20 * plan.host_seconds, .streamed = plan.device_seconds};
@@ -343,7 +343,7 @@ int main(void)
     CHECK(settles(&product, &lucky, true, CALLS / 8), "no longer lucky: %d calls of the device",
           lucky.on_device);
 
-    /* Of a first trial's two calls the faster counts: the first call takes three times what it says here. */
+    /* The faster of a first trial's two calls counts: the first call takes three times what it says here. */
     product = product_of(1.4, &plan);
     course surprised = {.host = plan.device_seconds / 6, .streamed = plan.device_seconds};
     while (surprised.on_host == 0 && surprised.on_device < CALLS)
@@ -462,7 +462,7 @@ int main(void)
     tb_recall_product(&product, &elsewhere);
     CHECK(!elsewhere.repeated.host_known, "known from a product in other memory");
 
-    /* In the facts of a call what is known of it goes before what is known of its class. */
+    /* What is known of a call goes before what is known of its class in the call's facts. */
     product = product_of(1.1, &plan);
     course both_ways = {.host = plan.host_seconds, .streamed = plan.host_seconds};
     call_so_often(&product, &both_ways, CALLS);

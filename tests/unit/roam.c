@@ -81,7 +81,7 @@ static void check_halves(int count, size_t stride)
           "%d cores: %d and %d", count, CPU_COUNT(&halves[0]), CPU_COUNT(&halves[1]));
 }
 
-/* Until both halves have been seen, ten seconds at most. */
+/* Lets the thread roam until both halves have been seen, ten seconds at most. */
 static void check_roaming(void)
 {
     const cpu_set_t all = allowed_now();
@@ -110,7 +110,7 @@ static void check_roaming(void)
         CHECK(seen[0] && seen[1], "the thread has not moved");
 }
 
-/* As on a machine of three cores, or of fewer. */
+/* The process is allowed three cores, as on a machine that has no more, or fewer. */
 static void check_few(void)
 {
     cpu_set_t few = allowed_now();

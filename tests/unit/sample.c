@@ -1,5 +1,6 @@
-/* The look at operands on which forecasts for integers depend: what it concludes from which numbers, and that it reads none that the
- * product does not. All that is not to be read is NaN, of which no sample is taken for good, or cannot be read at all.
+/* The look at operands on which forecasts for integers depend: what it concludes from which numbers, and that it reads
+ * none that the product does not. All that is not to be read is NaN, of which no sample is taken for good, or cannot be
+ * read at all.
  */
 #include "lib/call/sample.h"
 #include "tests/check.h"
@@ -251,7 +252,7 @@ static bool are_alike(bool transpose_a, bool transpose_b)
     return tb_has_like_magnitudes(&product, in_host);
 }
 
-/* Of both terms of an update op(A) has A's and B's numbers, one behind the other. */
+/* op(A) of both terms of an update has A's and B's numbers, one behind the other. */
 static void terms_are_looked_at_together(check_random *random)
 {
     draw_all(a, normal, random);

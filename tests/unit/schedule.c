@@ -68,8 +68,8 @@ static tb_launcher launcher = {.target = {.architecture = 90},
                                .launch = note_launch,
                                .launch_clusters = note_clusters};
 
-/* What the second launch takes a tile's parts to be: the pieces from that of its first step to that of its last one, where it looks
- * in a slot of each, that of the beginning in the first one. */
+/* What the second launch takes a tile's parts to be: the pieces from that of its first step to that of its last one,
+ * where it looks in a slot of each, that of the beginning in the first one. */
 static int64_t first_part(int64_t tile)
 {
     return tb_piece_of_step(tile * launched.steps, launched.dealt, launched.pieces);

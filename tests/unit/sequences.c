@@ -1,4 +1,5 @@
-/* Sequences: their steps do every element of a task once, after all that it depends on, and what is chosen for them is complete. */
+/* Sequences: their steps do every element of a task once, after all that it depends on, and what is chosen for them
+ * is complete. */
 #include "dispatch/schedule.h"
 #include "kernels/catalog.h"
 #include "sequences/sequence.h"
@@ -140,7 +141,7 @@ static tb_status watch(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
-/* Of the triangle what is stored, once; of D, which has zeros besides, what stands for it. */
+/* A solve uses what is stored of the triangle once, a product what stands for it in D, which has zeros besides. */
 static void every_element_is_used_once(const watcher *all, const char *name)
 {
     const tb_operand *triangle = tb_triangle_of(all->task);
@@ -192,7 +193,7 @@ static void steps_cover_the_task(const tb_kernel *kernel, int number, check_rand
               kernel->name, (long long)j);
 }
 
-/* Of the largest triangles that any device has room for, and with the most sizes. */
+/* The triangles are the largest that any device has room for, and have the most sizes. */
 static void all_sizes_have_room(const tb_kernel *kernel)
 {
     for (int64_t order = 200000; order < 200100; order += 7) {

@@ -55,14 +55,14 @@ static int cut_in_waves;   /* the same, of more tiles than there are blocks */
 static int split_once;     /* products whose B is A's transpose */
 static tb_product asked_for;
 
-/* Of both blocks of a cluster, one of which may lie outside of C or of its mask. */
+/* The tiles of both blocks of a cluster, one of which may lie outside of C or of its mask. */
 static int64_t tiles_of(const tb_split_arguments *mine, const tb_product *product)
 {
     return TB_SPLIT_CLUSTER_BLOCKS *
            product_tiles(product, TB_SPLIT_CLUSTER_BLOCKS * mine->panel_a, mine->panel_b);
 }
 
-/* From this launch on; returns what comes after them. */
+/* Looks at launches from this one on; returns what comes after them. */
 static int products_come_in_order(int first)
 {
     const tb_split_arguments *mine = &arguments[first];
@@ -298,7 +298,7 @@ static void a_product_with_zeros_is_cut(const tb_kernel *kernel, int kind, int64
     cut_with_zeros += launched.shares_of_k > 1;
 }
 
-/* Of a matrix and its transpose, or of two. */
+/* Launches the product of a matrix and its transpose, or of two. */
 static void launch_square(const tb_launcher *on, const tb_kernel *kernel, int64_t n, int64_t k, bool one)
 {
     static char operands[2];
@@ -319,8 +319,8 @@ static int64_t blocks_of(const char *end)
     return sum;
 }
 
-/* Where panels of A and B are alike, what the passes make of A is all there is; and after a launch with this A there is nothing left
- * to do, but for looking whether its format is still the one. */
+/* Where panels of A and B are alike, what the passes make of A is all there is; and after a launch with this A there is
+ * nothing left to do, but for looking whether its format is still the one. */
 static void one_matrix_is_split_once(const tb_kernel *kernel, int64_t n, int64_t k)
 {
     launch_square(&launcher, kernel, n, k, false);
@@ -369,8 +369,8 @@ static void tiles_of_sm80_touch_the_mask(const tb_product *product)
           "%d tiles of %lld, %lld blocks", launched.tiles, (long long)tiles, (long long)blocks[launches - 1]);
 }
 
-/* Each row's schedule and launch are of its own family: what a large product takes goes by the products of parts, and which of these
- * are computed by the last order. */
+/* Each row's schedule and launch are of its own family: what a large product takes goes by the products of parts, and which
+ * of these are computed by the last order. */
 static void rows_are_of_their_families(void)
 {
     static const struct {

@@ -110,7 +110,7 @@ static int shared_words(int extent, int bytes, int architecture)
     return steps * step + 2 * (chunk + slots_before(extent, bytes)) * slot;
 }
 
-/* Of a double's sum in one lane: what is longer loses more than in kernels that cut k. */
+/* A double's sum in one lane is short: what is longer loses more than in kernels that cut k. */
 static void chains_are_short(const tb_product *p, int lane_k)
 {
     const int64_t chain = (launched.piece_rounds + (launched.longer > 0)) * (int64_t)lane_k;
@@ -193,7 +193,7 @@ static int64_t draw(check_random *random, int64_t most)
     return check_between(random, 0, 2) == 0 ? size : check_between(random, 1, size);
 }
 
-/* Of one column the long operand is read in runs of several steps of a row where blocks are many: the warps of one share k. */
+/* The long operand is read for one column in runs of several steps of a row where blocks are many: the warps of one share k. */
 static void one_column_is_read_in_long_runs(void)
 {
     static float memory[32] __attribute__((aligned(128)));

@@ -58,7 +58,7 @@ static void little_goes_to_more_than_one_device(void)
 
 static tb_chip chips[TB_REGIONS_MAXIMUM];
 
-/* With as many cores as copy for one link, so that copies are no faster beside several. */
+/* There are as many cores as copy for one link, so that copies are no faster beside several. */
 static tb_facts facts_of(int count)
 {
     for (int i = 0; i < TB_REGIONS_MAXIMUM; i++)
@@ -170,8 +170,8 @@ static void slow_sharing_ends(void)
     CHECK(regions == 2, "%d regions as wanted", regions);
 }
 
-/* Where sharing has been faster than forecast, it is considered as soon as that saves enough; where it has been slower, one device still
- * is. */
+/* Where sharing has been faster than forecast, it is considered as soon as that saves enough; where it has been
+ * slower, one device still is. */
 static void what_saves_enough_is_considered(void)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* For which programs the device is started: those whose host has taken long enough for calls that a device would have won, by what is
- * forecast or by what calls of the same product have taken. The clock goes on in the host's calls alone, so that it is known which
- * call is to start it.
+/* Tells for which programs the device is started: those whose host has taken long enough for calls that a device
+ * would have won, by what is forecast or by what calls of the same product have taken. The clock goes on in the
+ * host's calls alone, so that it is known which call is to start it.
  */
 #include "include/tileblas.h"
 #include "lib/call/line.h"
@@ -63,7 +63,8 @@ typedef struct program {
     int starts_at; /* the call that starts the device; 0: none of the first ones */
 } program;
 
-/* A host of one core is forecast to multiply 200 x 200 x 200 sooner than a device, and 2048 x 2048 x 2048 later, in a tenth of a second.
+/* A host of one core is forecast to multiply 200 x 200 x 200 sooner than a device, and 2048 x 2048 x 2048 later,
+ * in a tenth of a second.
  */
 static const program programs[] = {
     {"full products", TB_DGEMM, 200, 1, 0.4, 0.4, NULL, NULL, 4},
@@ -170,7 +171,7 @@ static void other_devices_that_no_thread_can_open_are_not_waited_for(void *unuse
           machine.chip_count);
 }
 
-/* By a caller that leaves while a helper brings it up. */
+/* It is lost by a caller that leaves while a helper brings it up. */
 static void what_is_lost_while_it_starts_stays_lost(void *unused)
 {
     (void)unused;

@@ -184,7 +184,7 @@ static void shapes_are_told_apart_by_volume(void)
     }
 }
 
-/* On the simulated device. */
+/* Products are computed on the simulated device. */
 static void bytes_over_the_link_are_those_of_the_matrices(void)
 {
     enum { M = 192, N = 160, K = 256 };

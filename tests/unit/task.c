@@ -131,7 +131,7 @@ static void a_factorization_answers_for_its_matrix(void)
     CHECK(tb_task_flops(tb_task_of_factor(&complex)) == 4 * 72, "of complex numbers");
 }
 
-/* Of a rectangle, which no factorization has yet. */
+/* The matrix is a rectangle, which no factorization has yet. */
 static void a_rectangle_has_two_extents(void)
 {
     char text[TB_TASK_TEXT_SIZE];

@@ -39,7 +39,7 @@ static bool is_raised_by_instructions(int number)
            number == SIGTRAP || number == SIGSYS;
 }
 
-/* Of those that a thread can block; the C library keeps two for itself. */
+/* The library's threads block all signals that a thread can block; the C library keeps two for itself. */
 static void signals_are_for_the_program(void)
 {
     for (int number = 1; number < SIGRTMAX; number++) {

@@ -44,7 +44,7 @@ static bool is_same(const tb_schedule *one, const tb_schedule *other)
     return memcmp(&both[0], &both[1], sizeof both[0]) == 0;
 }
 
-/* As a launch asks for it: the schedule is the one that would be made for it, and needs no more than what was found beforehand. */
+/* Asks as a launch does: the schedule is the one that would be made for it, and needs no more than what was found beforehand. */
 static void part_is_scheduled(walk *walk, const tb_product *part)
 {
     walk->volume += (double)part->m * (double)part->n * (double)part->k;
@@ -59,7 +59,7 @@ static void part_is_scheduled(walk *walk, const tb_product *part)
           schedule->clocks, schedule->workspace, anew.clocks, anew.workspace, schedules.workspace);
 }
 
-/* As lib/streaming/stream_steps.c has them lie. */
+/* Places operands as lib/streaming/stream_steps.c has them lie. */
 static void place(const walk *walk, tb_role role, const tb_step *step, tb_product *part)
 {
     const tb_product *product = walk->product;
@@ -236,7 +236,7 @@ static bool brings(const tb_step *step, const tb_product *product, tb_role role,
     return role == TB_A ? row && at_k : role == TB_B ? column && at_k : row && column;
 }
 
-/* Of one operand A brings what is read as B. */
+/* Where there is one operand, A brings what is read as B. */
 static bool brings_b(const tb_step *step, const tb_product *product, const tb_tiling *t, point point)
 {
     if (!tb_shares_operand(product, t))
@@ -360,7 +360,7 @@ static void a_tight_product_is_whole(void)
     CHECK(tb_choose_tiling(&product, &little, &tight) && tight.whole, "not on the device as a whole");
 }
 
-/* Of what happens in C's place a band of rows is handed over as one, from slots that hold all of it; and a slot holds columns. */
+/* A band of rows of what happens in C's place is handed over as one, from slots that hold all of it; and a slot holds columns. */
 static void what_is_in_place_goes_through_slots(check_random *random)
 {
     const tb_kernel *kernel = tb_catalog;

@@ -1,6 +1,6 @@
 /* Triangular products, as plain ones, and solves, by halves, on a device that stands in host memory: small triangles, products,
- * operands that are written out, and what is mended are computed there as they are launched, so that the result tells whether each
- * came in its turn, exactly once. What must not be read is NaN. All code is loaded before anything is launched.
+ * operands that are written out, and what is mended are computed there as they are launched, so that the result tells whether
+ * each came in its turn, exactly once. What must not be read is NaN. All code is loaded before anything is launched.
  */
 #include "kernels/catalog.h"
 #include "dispatch/plan.h"
@@ -42,7 +42,7 @@ static tb_status load(const tb_launcher *launcher, tb_entry *entry)
     return TB_OK;
 }
 
-/* Of L; its diagonal of ones is not read. */
+/* An element of L; its diagonal of ones is not read. */
 static number factor(tb_element element, const tb_triangular_block *x, int64_t i, int64_t j)
 {
     if (i == j && x->unit_diagonal)
@@ -387,7 +387,7 @@ static void rows_serve_their_kind(const tb_kernel *kernel)
         }
 }
 
-/* For people: of each row, launches, and what the forecast says and takes. */
+/* Prints for people each row's launches, and what the forecast says and takes. */
 static void print_launches(const tb_kernel *kernel)
 {
     enum { REPEATS = 100 };

@@ -21,7 +21,7 @@ static tb_product product_with_zeros(int kind, int64_t m, int64_t n)
     return product;
 }
 
-/* From the definition: whether element (i, j) of the triangle lies beyond it, in whole blocks of so many rows and columns. */
+/* Whether element (i, j) of the triangle lies beyond it, in whole blocks of so many rows and columns: from the definition. */
 static bool lies_beyond(tb_triangle nonzero, int64_t i, int64_t j, int64_t block)
 {
     return nonzero == TB_LOWER ? i / block < j / block : nonzero == TB_UPPER && i / block > j / block;
@@ -107,7 +107,7 @@ static void shapes_of_all_kinds(check_random *random)
 {
     static const int32_t extents[] = {32, 64, 128, 192, 256}, depths[] = {8, 16, 32};
     for (int i = 0; i < SHAPES; i++) {
-        /* Of complex numbers written out as real ones. */
+        /* Extents are those of complex numbers written out as real ones. */
         const int64_t m = 2 * check_between(random, 1, 500), n = 2 * check_between(random, 1, 500);
         const tb_product product = product_with_zeros(i % KINDS, m, n);
         tiles_have_the_steps_that_they_need(
@@ -117,7 +117,7 @@ static void shapes_of_all_kinds(check_random *random)
     }
 }
 
-/* As it was before there were zeros, and as kernels forecast their reading of L2. */
+/* Tiles go as kernels forecast their reading of L2. */
 static void without_zeros_tiles_go_down_groups_of_columns(void)
 {
     const tb_tile_order order = tb_order_tiles(0, 5, 20, 8, 100);

@@ -1,4 +1,4 @@
-/* As kernels/cluster.cuh, on the host. */
+/* Does what kernels/cluster.cuh does, on the host. */
 #pragma once
 
 #include "tests/emulated/threads.h"

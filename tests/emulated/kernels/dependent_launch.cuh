@@ -1,4 +1,5 @@
-/* As kernels/dependent_launch.cuh: on the host a launch is over before the next one begins. That all threads wait is counted. */
+/* Does what kernels/dependent_launch.cuh does: on the host a launch is over before the next one begins. That
+ * all threads wait is counted. */
 #pragma once
 
 #include <cstdint>

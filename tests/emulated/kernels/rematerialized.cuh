@@ -1,4 +1,4 @@
-/* As kernels/rematerialized.cuh: on the host registers are not short. */
+/* Stands for kernels/rematerialized.cuh: on the host registers are not short. */
 #pragma once
 
 #include <cstdint>

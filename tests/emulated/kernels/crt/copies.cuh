@@ -1,4 +1,4 @@
-/* As kernels/crt/copies.cuh, on the host. */
+/* Does what kernels/crt/copies.cuh does, on the host. */
 #pragma once
 
 #include "tests/emulated/threads.h"

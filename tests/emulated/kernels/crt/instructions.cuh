@@ -1,4 +1,4 @@
-/* As kernels/crt/instructions.cuh, on the host, by what the manual of PTX says of them. */
+/* Does what kernels/crt/instructions.cuh does, on the host, by what the manual of PTX says of them. */
 #pragma once
 
 #include "tests/emulated/threads.h"
@@ -50,7 +50,7 @@ inline void load_matrices(uint32_t (&to)[4], uint32_t address)
     }
 }
 
-/* Of A a lane has a word of row l / 4, of B of column l / 4; of the sums two neighbours of row l / 4. */
+/* A lane has a word of A's row l / 4 and of B's column l / 4, and of the sums two neighbours of row l / 4. */
 inline void multiply_add_k16(int32_t *sum, uint32_t a, uint32_t b)
 {
     struct words {

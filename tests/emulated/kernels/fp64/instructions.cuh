@@ -1,4 +1,4 @@
-/* As kernels/fp64/instructions.cuh, on the host, by what the manual of PTX says of them. */
+/* Does what kernels/fp64/instructions.cuh does, on the host, by what the manual of PTX says of them. */
 #pragma once
 
 #include "tests/emulated/threads.h"
@@ -55,8 +55,8 @@ inline double with_bits(double value, unsigned upper, unsigned lower)
     return value;
 }
 
-/* Lane 4 g + q has, as a[2 i + h], row h of pair g and step q + 4 i; as b[i], column g and the same step; as sum[2 h + e], row h of pair g
- * and column 2 q + e. */
+/* Lane 4 g + q has, as a[2 i + h], row h of pair g and step q + 4 i; as b[i], column g and the same step; as
+ * sum[2 h + e], row h of pair g and column 2 q + e. */
 template <int quarters>
 inline void emulated_multiply(double (&sum)[4], const double (&a)[2 * quarters], const double (&b)[quarters])
 {

@@ -1,4 +1,4 @@
-/* As kernels/simt/copy_async.cuh, on the host. */
+/* Does what kernels/simt/copy_async.cuh does, on the host. */
 #pragma once
 
 #include "tests/emulated/threads.h"
