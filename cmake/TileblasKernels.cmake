@@ -107,7 +107,7 @@ endfunction()
 
 # tileblas_compile_kernels(result [ARCHITECTURES list] file.cu ...)
 # Has each file, of the source or the build folder, compiled to a fat binary, whose path is appended to the result. Without
-# nvcc it does nothing. With TILEBLAS_FAST_KERNELS the first file is compiled, for one architecture, and the binaries of the
+# nvcc it does nothing. With TILEBLAS_FAST_KERNELS the first file of all is compiled, for one architecture, and the binaries of the
 # others are copies of its binary: what a build without a GPU is for is that libraries have code at all.
 function(tileblas_compile_kernels result)
     cmake_parse_arguments(PARSE_ARGV 1 compile "" "" "ARCHITECTURES")
@@ -143,7 +143,7 @@ function(tileblas_compile_kernels result)
     if(TILEBLAS_FAST_KERNELS)
         list(APPEND flags --Ofast-compile max --compress-mode=size) # such code is three times as large
     endif()
-    set(compiled "")
+    get_property(compiled GLOBAL PROPERTY TILEBLAS_STAND_IN)
     foreach(source IN LISTS compile_UNPARSED_ARGUMENTS)
         set(path ${CMAKE_CURRENT_SOURCE_DIR}/${source})
         if(NOT EXISTS ${path})
@@ -158,6 +158,7 @@ function(tileblas_compile_kernels result)
             continue()
         endif()
         set(compiled ${binary})
+        set_property(GLOBAL PROPERTY TILEBLAS_STAND_IN ${binary})
         add_custom_command(
             OUTPUT ${binary}
             COMMAND ${PROJECT_SOURCE_DIR}/cmake/compile_kernel.sh ${binary}.ptxas ${CUDAToolkit_NVCC_EXECUTABLE} -fatbin -std=c++17 ${flags} --threads 0

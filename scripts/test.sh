@@ -52,7 +52,7 @@ run_tests() { # run_tests PRESET [CTEST ARGUMENT...]
 late='client|suite|packages|kernels|gpu'
 for preset in "${presets[@]}"; do
     if [[ $preset == release && $run != quick ]]; then
-        build release
+        tests_left_out=${left_out[$run]} build release
         await_suites
     elif [[ $preset == release ]]; then
         tests_left_out=${left_out[$run]} build release test_programs tileblas-preload tileblas-command

@@ -178,7 +178,12 @@ static void one_product(kind kind, char *workspace, check_random *random)
 
 int main(int count, char **arguments)
 {
-#ifdef EMULATED_COMPLEX
+#if defined EMULATED_COMPLEX && defined EMULATED_FEW
+    static const char *const rows[] = {"zgemm_mma_32x32", "zgemm_mma_64x64_3"};
+#elif defined EMULATED_FEW
+    static const char *const rows[] = {"dgemm_mma_32x32", "dgemm_mma_64x64_2", "dgemm_mma_64x64_4",
+                                       "dgemm_mma_128x64_8"};
+#elif defined EMULATED_COMPLEX
     static const char *const rows[] = {"zgemm_mma_32x32",   "zgemm_mma_64x32",  "zgemm_mma_64x64",
                                        "zgemm_mma_64x64_3", "zgemm_mma_128x64", "zgemm_mma_128x128"};
 #else

@@ -1,7 +1,7 @@
 /* Callers that leave a call in the middle. Later calls from all threads answer, and are right; nobody writes into C any more;
  * where the driver was left in the middle of an operation the device is left alone.
  *
- *   leaving jumps          siglongjmp out of a handler of SIGALRM, at a random moment, in hundreds of processes
+ *   leaving jumps [TRIALS] siglongjmp out of a handler of SIGALRM, at a random moment, in hundreds of processes
  *   leaving cancellations  pthread_cancel of a thread inside a call: the call is finished first
  */
 #include "include/tileblas.h"
@@ -267,11 +267,11 @@ static trial draw_trial(check_random *random)
     return trial;
 }
 
-static void leave_by_jumps(uint64_t seed)
+static void leave_by_jumps(uint64_t seed, int trials)
 {
     check_random random = {.state = seed};
     int failures = 0;
-    for (int i = 0; i < TRIALS && failures < FAILURES_MOST; i++) {
+    for (int i = 0; i < trials && failures < FAILURES_MOST; i++) {
         trial trial = draw_trial(&random);
         const child_end end = child_run(run_trial, &trial, TRIAL_SECONDS);
         failures +=
@@ -287,7 +287,7 @@ static void leave_by_jumps(uint64_t seed)
     printf(
         "%ld jumps; the device was lost after %ld, used again after %ld; %ld processes exchanged operands\n",
         jumps, lost, used_again, exchanged);
-    CHECK(failures == FAILURES_MOST || (jumps > TRIALS / 2 && lost > 0 && used_again > 0 && exchanged > 0),
+    CHECK(failures == FAILURES_MOST || (jumps > trials / 2 && lost > 0 && used_again > 0 && exchanged > 0),
           "too few jumps");
 }
 
@@ -364,7 +364,7 @@ int main(int count, char **arguments)
         const child_end end = child_run(cancel_many, &seed, 3 * TRIAL_SECONDS);
         CHECK(end == CHILD_RIGHT, "cancellations: %s", child_end_text(end));
     } else {
-        leave_by_jumps(seed);
+        leave_by_jumps(seed, count > 2 ? atoi(arguments[2]) : TRIALS);
     }
     return check_result();
 }

@@ -61,13 +61,13 @@ def parse(report):
 SCIPY = [f"scipy.linalg.tests.test_{name}" for name in ("basic", "batch", "blas", "decomp_polar")]
 SCIPY_DOUBLE = [f"scipy.linalg.tests.test_{name}"
                 for name in ("cython_blas", "decomp_update", "interpolative", "matfuncs", "procrustes", "solvers")]
-SCIPY_PART = Package(SCIPY, {"sgemm": 600, "dgemm": 1200},
-                     select=["TestBatch", "TestLstsq", "TestInv", "TestPinv", "TestFBLAS", "TestOverwrite", "polar"], stride=5)
+SCIPY_PART = Package(SCIPY, {"sgemm": 150, "dgemm": 1000},
+                     select=["TestBatch", "TestLstsq", "TestInv", "TestPinv", "TestFBLAS", "TestOverwrite", "polar"], stride=15)
 NUMPY = ["numpy.linalg.tests.test_linalg"] + [f"numpy._core.tests.test_multiarray::Test{name}"
                                               for name in ("Dot", "Matmul", "MatmulOperator", "MatmulInplace", "Inner")]
 NUMPY_LEFT_OUT = ["huge", "TestCond", "TestDet", "TestEigvals"]
-NUMPY_PART = Package(NUMPY, {"sgemm": 2000, "dgemm": 5000},
-                     deselect=NUMPY_LEFT_OUT + ["TestSVD", "TestEigh", "TestPinvHermitian", "TestNorm", "MatmulInplace"], stride=5)
+NUMPY_PART = Package(NUMPY, {"sgemm": 1500, "dgemm": 5000},
+                     deselect=NUMPY_LEFT_OUT + ["TestSVD", "TestEigh", "TestPinvHermitian", "TestNorm", "MatmulInplace"], stride=15)
 SUITES = {
     "numpy": Package(NUMPY, {"sgemm": 25000, "dgemm": 80000}, deselect=NUMPY_LEFT_OUT, part=NUMPY_PART),
     "scipy": Package(SCIPY + SCIPY_DOUBLE, {"sgemm": 10000, "dgemm": 80000}, part=SCIPY_PART),

@@ -299,10 +299,11 @@ static void a_diagonal_matrix_is_not_taken_for_zeros(check_random *random)
     CHECK(!are_alike(false, false), "a diagonal matrix");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int products = argc > 1 && strcmp(argv[1], "few") == 0 ? PRODUCTS / 4 : PRODUCTS;
     check_random random = {check_seed()};
-    for (int i = 0; i < PRODUCTS; i++)
+    for (int i = 0; i < products; i++)
         for (tb_routine routine = 0; routine < TB_PRODUCT_ROUTINES; routine++)
             if (tb_real_of(tb_routine_rows[routine].element) == TB_FP64 &&
                 tb_class_of(routine)->in_place == TB_OUT_OF_PLACE)
