@@ -22,7 +22,7 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
-# Of the reports that are named. stated: what the catalog says, a kernel, its threads, its blocks and its registers a line.
+# Judges the reports that are named. stated: what the catalog says, a kernel, its threads, its blocks and its registers a line.
 judge() {
     awk -v stated="$stated" '
     BEGIN {
