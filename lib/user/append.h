@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The file, which is made where there is none; -1 where it cannot be written, as a pipe that nobody reads. */
-int tb_open_to_append(const char *path);
-
 /* Whether all was written. What one call writes to a file on this machine lies in one piece, beside what other processes append. */
 bool tb_write_whole(int file, const char *bytes, size_t size);
+
+/* Has write append to the file, which is made where there is none. False where it cannot be written, as a pipe that nobody reads, or
+ * not all was. */
+bool tb_append(const char *path, bool (*write)(int file));
 
 #endif
