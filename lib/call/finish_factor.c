@@ -5,7 +5,6 @@
 #include "lib/process/callers_state.h"
 #include "lib/user/log.h"
 #include "sequences/factorization.h"
-#include "words/integers.h"
 
 /* Takes steps on the host. */
 typedef struct steps {

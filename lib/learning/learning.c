@@ -56,18 +56,13 @@ static _Atomic(float) *class_of(ratios *ratios, const tb_product *product)
     return &ratios->of[thinness_of(product)][size_of(product)];
 }
 
-static float load(const _Atomic(float) *ratio)
-{
-    return TB_LOAD(ratio);
-}
-
 /* The size nearest to this one of which something has been learned. */
 static int nearest_size(const _Atomic(float) *row, int size)
 {
     for (int distance = 0; distance < SIZES; distance++) {
-        if (size + distance < SIZES && load(&row[size + distance]) > 0)
+        if (size + distance < SIZES && TB_LOAD(&row[size + distance]) > 0)
             return size + distance;
-        if (size >= distance && load(&row[size - distance]) > 0)
+        if (size >= distance && TB_LOAD(&row[size - distance]) > 0)
             return size - distance;
     }
     return NO_SIZE;
@@ -77,7 +72,7 @@ static double recall_size(const ratios *ratios, int thinness, int size)
 {
     const _Atomic(float) *row = ratios->of[thinness];
     const int nearest = nearest_size(row, size);
-    return nearest == NO_SIZE ? 1 : (double)load(&row[nearest]);
+    return nearest == NO_SIZE ? 1 : (double)TB_LOAD(&row[nearest]);
 }
 
 static double recall(const ratios *ratios, const tb_product *product)
@@ -92,7 +87,7 @@ static double recall_shared(const ratios *several, const ratios *one, const tb_p
     const int thinness = thinness_of(product), size = nearest_size(several->of[thinness], size_of(product));
     if (size == NO_SIZE)
         return 0;
-    return (double)load(&several->of[thinness][size]) / recall_size(one, thinness, size) *
+    return (double)TB_LOAD(&several->of[thinness][size]) / recall_size(one, thinness, size) *
            recall(one, product);
 }
 
@@ -143,7 +138,7 @@ static ratios *shared(const tb_product *product, const tb_facts *facts)
 
 float tb_get_learned(tb_element element, tb_learned kind, int class)
 {
-    return load(&learned[element][kind].of[class / SIZES][class % SIZES]);
+    return TB_LOAD(&learned[element][kind].of[class / SIZES][class % SIZES]);
 }
 
 void tb_suggest_learned(tb_element element, tb_learned kind, int class, float ratio)

@@ -82,42 +82,6 @@ static void raise_in(tb_float_environment *environment, int exceptions)
     environment->raised |= (uint64_t)exceptions;
 }
 
-#else
-
-/* Which traps are enabled the standard's functions do not tell. */
-static void read_environment(tb_float_environment *environment)
-{
-    environment->rounding = fegetround();
-    environment->raised = fetestexcept(FE_ALL_EXCEPT);
-    fegetenv(&environment->all);
-}
-
-static void write_environment(const tb_float_environment *environment)
-{
-    fesetenv(&environment->all);
-    feraiseexcept(environment->raised);
-}
-
-static void write_default(void)
-{
-    fesetenv(FE_DFL_ENV);
-}
-
-static bool needs_host(const tb_float_environment *environment)
-{
-    return environment->rounding != FE_TONEAREST;
-}
-
-static int raised(const tb_float_environment *environment, int exceptions)
-{
-    return environment->raised & exceptions;
-}
-
-static void raise_in(tb_float_environment *environment, int exceptions)
-{
-    environment->raised |= exceptions;
-}
-
 #endif
 
 /* ---- The caller's state ------------------------------------------------------------------------------------- */

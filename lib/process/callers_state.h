@@ -5,7 +5,8 @@
  * traps nor raises anything in the caller's. What is the caller's own runs in the caller's environment: the host's products.
  *
  * Read and written are the registers of the arithmetic that compilers use for float and double: MXCSR on x86-64, FPCR and
- * FPSR on AArch64. The functions of <fenv.h> that read x87's control word take several times as long.
+ * FPSR on AArch64. No other processor is served (compat/untouched.S). The functions of <fenv.h> that read x87's control word take
+ * several times as long.
  */
 #ifndef TB_CALLERS_STATE_H
 #define TB_CALLERS_STATE_H
@@ -21,11 +22,6 @@ typedef struct tb_float_environment {
 #elif defined(__aarch64__)
 typedef struct tb_float_environment {
     uint64_t control, raised;
-} tb_float_environment;
-#else
-typedef struct tb_float_environment {
-    fenv_t all;
-    int rounding, raised;
 } tb_float_environment;
 #endif
 

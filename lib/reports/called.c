@@ -237,20 +237,18 @@ bool tb_write_called(int descriptor, const char *program, int cores, unsigned lo
     return is_written;
 }
 
+static bool write_own(int file)
+{
+    char program[PATH_MAX];
+    tb_program_path(program, sizeof program);
+    return tb_write_called(file, program, atomic_load(&cores_seen), 0);
+}
+
 static void write_record(void)
 {
     const char *path = tb_option_text(TB_OPTION_RECORD);
-    char program[PATH_MAX];
-    if (!*path || (atomic_load(&used) == 0 && tb_called_left_out() == 0))
-        return;
-    const int file = tb_open_to_append(path);
-    if (file < 0) {
-        tb_log("TILEBLAS_RECORD: %s cannot be written", path);
-        return;
-    }
-    tb_program_path(program, sizeof program);
-    const bool is_written = tb_write_called(file, program, atomic_load(&cores_seen), 0);
-    if (close(file) != 0 || !is_written)
+    const bool has_any = atomic_load(&used) > 0 || tb_called_left_out() > 0;
+    if (*path && has_any && !tb_append(path, write_own))
         tb_log("TILEBLAS_RECORD: %s cannot be written", path);
 }
 

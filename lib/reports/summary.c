@@ -158,19 +158,19 @@ static bool write_counted(int file, const char *event, bool with_timeline, bool 
 
 /* ---- When --------------------------------------------------------------------------------------------- */
 
+static bool write_loaded(int file)
+{
+    tb_json json = {0};
+    start_event(&json, "load");
+    return finish_event(&json, file);
+}
+
 /* The options are left unread until the first call: the program may still set them in its environment. */
 static void say_loaded(void)
 {
     const char *form = secure_getenv("TILEBLAS_STATS"), *path = secure_getenv("TILEBLAS_STATS_FILE");
-    if (!form || strcmp(form, "json") != 0 || !path || !*path)
-        return;
-    int file = tb_open_to_append(path);
-    if (file < 0)
-        return;
-    tb_json json = {0};
-    start_event(&json, "load");
-    finish_event(&json, file);
-    close(file);
+    if (form && strcmp(form, "json") == 0 && path && *path)
+        tb_append(path, write_loaded);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -181,27 +181,24 @@ __attribute__((constructor)) static void begin(void)
     tb_put_state_back(&state);
 }
 
-static bool write_words(int file)
+static bool write_as_asked(int file)
 {
+    const bool in_file = *tb_option_text(TB_OPTION_STATS_FILE);
     tb_counts counts;
+    if (tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
+        return write_counted(file, "exit", in_file, in_file);
     tb_read_counts(&counts);
     return tb_write_summary(file, &counts);
 }
 
 static void summarize(void)
 {
-    long form = tb_option_value(TB_OPTION_STATS);
     const char *path = tb_option_text(TB_OPTION_STATS_FILE);
-    if (form == TB_STATS_OFF)
+    if (tb_option_value(TB_OPTION_STATS) == TB_STATS_OFF)
         return;
-    int file = *path ? tb_open_to_append(path) : STDERR_FILENO;
-    if (file < 0) {
-        tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
-        return;
-    }
-    const bool is_written =
-        form == TB_STATS_WORDS ? write_words(file) : write_counted(file, "exit", *path, *path);
-    if (*path && (close(file) != 0 || !is_written))
+    if (!*path)
+        write_as_asked(STDERR_FILENO);
+    else if (!tb_append(path, write_as_asked))
         tb_log("TILEBLAS_STATS_FILE: %s cannot be written", path);
 }
 
@@ -213,13 +210,9 @@ __attribute__((destructor)) static void end(void)
     tb_put_state_back(&state);
 }
 
-static bool report(const char *path)
+static bool write_until_now(int file)
 {
-    const int file = tb_open_to_append(path);
-    if (file < 0)
-        return false;
-    const bool is_written = write_counted(file, "now", true, false);
-    return close(file) == 0 && is_written;
+    return write_counted(file, "now", true, false);
 }
 
 int tileblas_report(const char *path)
@@ -227,7 +220,7 @@ int tileblas_report(const char *path)
     tb_callers_state state;
     tb_set_state_aside(&state);
     tb_keep_timeline();
-    const bool is_done = !path || report(path);
+    const bool is_done = !path || tb_append(path, write_until_now);
     tb_put_state_back(&state);
     return is_done ? 0 : -1;
 }

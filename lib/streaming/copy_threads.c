@@ -5,6 +5,7 @@
 #include "words/integers.h"
 #include "lib/machine/calls.h"
 #include "lib/process/lock.h"
+#include "lib/process/sums.h"
 #include "lib/user/options.h"
 #include "lib/process/threads.h"
 
@@ -63,9 +64,8 @@ static void do_piece(tb_copy_job *job, size_t first, size_t rows)
 {
     if (!job->compares)
         tb_copy_rows(&job->copy, first, rows);
-    else if (!atomic_load_explicit(&job->differs, memory_order_relaxed) &&
-             !tb_rows_are_same(&job->copy, first, rows))
-        atomic_store_explicit(&job->differs, true, memory_order_relaxed);
+    else if (!TB_LOAD(&job->differs) && !tb_rows_are_same(&job->copy, first, rows))
+        TB_STORE(&job->differs, true);
 }
 
 /* Under the lock. */
@@ -86,11 +86,6 @@ static void leave_list(tb_listed_job **list, const tb_listed_job *done)
         return;
     *list = done->next;
     atomic_fetch_sub(&work_listed, 1);
-}
-
-static uint32_t look_at(_Atomic(uint32_t) *value)
-{
-    return atomic_load_explicit(value, memory_order_relaxed);
 }
 
 /* The same whatever else is under way: how products are cut depends on it, and they are to be cut alike. */
@@ -116,7 +111,7 @@ static int helpers_for(int links, size_t bytes)
 /* Under the lock. */
 static void wake(int most)
 {
-    const int wanted = (int)look_at(&helpers_wanted);
+    const int wanted = (int)TB_LOAD(&helpers_wanted);
     for (int i = 0; i < helpers_started && i < wanted && most > 0; i++)
         if (helpers[i].asleep) {
             helpers[i].asleep = false;
@@ -129,7 +124,7 @@ static void wake(int most)
  * for nothing: the thread that ends the job takes pieces too. */
 static void wake_two(tb_copy_job *job)
 {
-    const size_t first = atomic_load_explicit(&job->next_row, memory_order_relaxed);
+    const size_t first = TB_LOAD(&job->next_row);
     const size_t rows = job->copy.rows, pieces = first < rows ? (rows - first) / job->rows_a_piece : 0;
     wake(pieces < 2 ? (int)pieces : 2);
 }
@@ -139,8 +134,7 @@ static void wake_two(tb_copy_job *job)
 static void copy_pieces(tb_copy_job *job)
 {
     for (;;) {
-        const size_t first =
-            atomic_fetch_add_explicit(&job->next_row, job->rows_a_piece, memory_order_relaxed);
+        const size_t first = TB_ADD(&job->next_row, job->rows_a_piece);
         if (first >= job->copy.rows)
             return;
         const size_t left = job->copy.rows - first;
@@ -160,9 +154,9 @@ static void pause_briefly(void)
 /* Until the value is no longer that. */
 static void look_for_a_while(_Atomic(uint32_t) *value, uint32_t that)
 {
-    for (int look = 0; look < LOOKS && look_at(value) == that; look++)
+    for (int look = 0; look < LOOKS && TB_LOAD(value) == that; look++)
         pause_briefly();
-    if (look_at(value) == that)
+    if (TB_LOAD(value) == that)
         sched_yield();
 }
 
@@ -170,8 +164,8 @@ static void look_for_a_while(_Atomic(uint32_t) *value, uint32_t that)
 static void linger(uint32_t number)
 {
     const double start = tb_seconds();
-    while (look_at(&work_listed) == 0 && number < look_at(&helpers_wanted) &&
-           tb_seconds() - start < (look_at(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
+    while (TB_LOAD(&work_listed) == 0 && number < TB_LOAD(&helpers_wanted) &&
+           tb_seconds() - start < (TB_LOAD(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
         look_for_a_while(&work_listed, 0);
 }
 
@@ -236,7 +230,7 @@ static void *help(void *unused)
     for (;;) {
         linger(number);
         take_lock();
-        const bool is_wanted = number < look_at(&helpers_wanted);
+        const bool is_wanted = number < TB_LOAD(&helpers_wanted);
         if (is_wanted && touch_jobs && (!jobs || touches_first(number)))
             touch_with((tb_touch_job *)touch_jobs);
         else if (is_wanted && jobs)
@@ -320,14 +314,14 @@ void tb_compare_begin(tb_copy_job *job, const tb_host_copy *copy)
 bool tb_compare_end(tb_copy_job *job)
 {
     tb_copy_end(job);
-    return !atomic_load_explicit(&job->differs, memory_order_relaxed);
+    return !TB_LOAD(&job->differs);
 }
 
 /* Waits for helpers that are at their last piece of a job, which is in no list any more. */
 static void wait_for_last(_Atomic(uint32_t) *helpers)
 {
     const double start = tb_seconds();
-    for (uint32_t left; (left = look_at(helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
+    for (uint32_t left; (left = TB_LOAD(helpers)) > 0 && tb_seconds() - start < LAST_PIECE_SECONDS;)
         look_for_a_while(helpers, left);
     tb_wait_for_none(helpers);
     /* The last to leave may still be about to wake who waits for it. */

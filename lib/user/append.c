@@ -11,11 +11,6 @@
 /* A full pipe is waited for so long: its reader may be slow, or never read. */
 enum { PATIENCE_MS = 1000 };
 
-int tb_open_to_append(const char *path)
-{
-    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
-}
-
 static bool write_pieces(int file, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -53,4 +48,13 @@ bool tb_write_whole(int file, const char *bytes, size_t size)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return is_written;
+}
+
+bool tb_append(const char *path, bool (*write)(int file))
+{
+    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+    if (file < 0)
+        return false;
+    const bool is_written = write(file);
+    return close(file) == 0 && is_written;
 }
