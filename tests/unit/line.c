@@ -3,15 +3,18 @@
  */
 #include "include/tileblas.h"
 #include "lib/call/line.h"
+#include "lib/call/run.h"
+#include "lib/learning/learning.h"
 #include "lib/reports/called.h"
 #include "tests/check.h"
+#include "tests/sim/children.h"
 #include "words/factor.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { N = 400 };
+enum { N = 400, CHILD_SECONDS = 60 };
 static double matrix[N * N];
 
 /* A host that counts what it is asked for, and can be made to call again. */
@@ -128,6 +131,106 @@ static void without_a_host_loops_factor(void)
     CHECK(info == 1 && strstr(text, "portable loops factor"), "info %lld: %s", (long long)info, text);
 }
 
+/* ---- What is learned, and recorded ------------------------------------------------------------------------------ */
+
+/* The linker puts these in front of the clock, of the streamed route and of what is learned. */
+static _Atomic(double) extra_seconds; /* beside the clock's own */
+static double learned_seconds;
+static bool device_fails;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+tb_outcome __real_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
+tb_outcome __wrap_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
+void __real_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
+void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
+
+enum { HOUR = 3600, DAY = 24 * HOUR };
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const int result = __real_clock_gettime(clock, time);
+    time->tv_sec += (time_t)extra_seconds;
+    return result;
+}
+
+tb_outcome __wrap_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
+{
+    if (!device_fails)
+        return __real_tb_run_streamed(task, plan, host, seconds);
+    extra_seconds = extra_seconds + DAY;
+    return TB_DECLINED;
+}
+
+void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    learned_seconds = seconds;
+    __real_tb_learn_task(task, facts, plan, seconds);
+}
+
+static bool take_an_hour(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    extra_seconds = extra_seconds + HOUR;
+    return true;
+}
+
+static void what_a_device_takes_in_vain_is_not_the_hosts(void *unused)
+{
+    (void)unused;
+    const tb_product product =
+        tb_gemm(TB_DGEMM, false, false, N, N, N, 1, matrix, N, matrix, N, 0, matrix, N);
+    const tb_host host = {.call = take_an_hour};
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("START", "wait");
+    device_fails = true;
+    tb_perform(tb_task_of_product(&product), &host);
+    CHECK(learned_seconds >= HOUR && learned_seconds < DAY, "%g hours are learned of the host",
+          learned_seconds / HOUR);
+}
+
+static bool do_nothing(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    return true;
+}
+
+/* Also where a call goes as those before it went. The record's first line has what the last one of them knew of the machine. */
+static void a_recorded_call_is_decided(void *path)
+{
+    enum { CALLS = 60, SIDE = 60 };
+    const tb_product product =
+        tb_gemm(TB_DGEMM, false, false, SIDE, SIDE, SIDE, 1, matrix, SIDE, matrix, SIDE, 0, matrix, SIDE);
+    const tb_host host = {.call = do_nothing};
+    tileblas_set_option("START", "wait");
+    for (int call = 0; call < CALLS; call++) {
+        /* What a call finds on the stack is nothing that it knows. */
+        char garbage[64 << 10];
+        memset(garbage, 0x55, sizeof garbage);
+        __asm__ volatile("" : : "r"(garbage) : "memory");
+        tileblas_set_option("RECORD", call + 1 < CALLS ? "" : path);
+        tb_perform(tb_task_of_product(&product), &host);
+    }
+    exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE); /* which writes the record */
+}
+
+static void records_know_the_machine(void)
+{
+    char path[] = "/tmp/tileblas-line-XXXXXX", line[512] = "";
+    int cores = 0;
+    const int descriptor = mkstemp(path);
+    const child_end end = child_run(a_recorded_call_is_decided, path, CHILD_SECONDS);
+    FILE *file = fdopen(descriptor, "r");
+    const char *there = fgets(line, sizeof line, file) ? strstr(line, "\"cores\":") : NULL;
+    CHECK(end == CHILD_RIGHT && there && sscanf(there, "\"cores\":%d", &cores) == 1 && cores > 0 &&
+              cores <= sysconf(_SC_NPROCESSORS_CONF),
+          "%s, the record begins with %s", child_end_text(end), line);
+    fclose(file);
+    unlink(path);
+}
+
+/* ---- Nothing to do -------------------------------------------------------------------------------------------- */
+
 /* What is no product to compute. */
 static void what_changes_nothing_asks_nobody(void)
 {
@@ -155,5 +258,8 @@ int main(void)
     the_record_has_its_extents();
     without_a_host_loops_factor();
     what_changes_nothing_asks_nobody();
+    const child_end end = child_run(what_a_device_takes_in_vain_is_not_the_hosts, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a device in vain: %s", child_end_text(end));
+    records_know_the_machine();
     return check_result();
 }

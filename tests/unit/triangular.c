@@ -386,7 +386,8 @@ static void schedules_are_of_their_own(const tb_kernel *kernel)
         deal.block = blocks[i];
         TB_SET_DEAL(&schedule, tb_sequence_deal, deal);
         wrong_schedules = 0;
-        CHECK(tb_launch_row(&device, kernel, &product, &schedule, nowhere) == TB_OK && wrong_schedules == 0,
+        const tb_status status = tb_launch_row(&device, kernel, &product, &schedule, nowhere);
+        CHECK(status == TB_OK && wrong_schedules == 0,
               "%s, block %lld: %d launches by the schedule of another product", kernel->name,
               (long long)blocks[i], wrong_schedules);
     }
