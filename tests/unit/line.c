@@ -2,12 +2,14 @@
  * prints tell of its own extents, letters and matrices.
  */
 #include "include/tileblas.h"
+#include "lib/call/facts.h"
 #include "lib/call/line.h"
 #include "lib/call/run.h"
 #include "lib/learning/learning.h"
 #include "lib/reports/called.h"
 #include "tests/check.h"
 #include "tests/sim/children.h"
+#include "tests/sim/device_sim.h"
 #include "words/factor.h"
 
 #include <stdio.h>
@@ -133,15 +135,18 @@ static void without_a_host_loops_factor(void)
 
 /* ---- What is learned, and recorded ------------------------------------------------------------------------------ */
 
-/* The linker puts these in front of the clock, of the streamed route and of what is learned. */
+/* The linker puts these in front of the clock, the streamed route, what gathers facts and what learns. */
 static _Atomic(double) extra_seconds; /* beside the clock's own */
 static double learned_seconds;
+static int gathered;
 static bool device_fails;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 tb_outcome __real_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
 tb_outcome __wrap_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
+void __real_tb_gather_facts(tb_task task, tb_facts *facts);
+void __wrap_tb_gather_facts(tb_task task, tb_facts *facts);
 void __real_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
 void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
 
@@ -166,6 +171,12 @@ void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *pl
 {
     learned_seconds = seconds;
     __real_tb_learn_task(task, facts, plan, seconds);
+}
+
+void __wrap_tb_gather_facts(tb_task task, tb_facts *facts)
+{
+    gathered++;
+    __real_tb_gather_facts(task, facts);
 }
 
 static bool take_an_hour(const tb_host *host, tb_task task)
@@ -195,38 +206,70 @@ static bool do_nothing(const tb_host *host, tb_task task)
     return true;
 }
 
-/* Also where a call goes as those before it went. The record's first line has what the last one of them knew of the machine. */
-static void a_recorded_call_is_decided(void *path)
+static int64_t facts_gathered(int calls)
 {
-    enum { CALLS = 60, SIDE = 60 };
+    enum { SIDE = 100 };
     const tb_product product =
         tb_gemm(TB_DGEMM, false, false, SIDE, SIDE, SIDE, 1, matrix, SIDE, matrix, SIDE, 0, matrix, SIDE);
     const tb_host host = {.call = do_nothing};
-    tileblas_set_option("START", "wait");
-    for (int call = 0; call < CALLS; call++) {
-        /* What a call finds on the stack is nothing that it knows. */
-        char garbage[64 << 10];
-        memset(garbage, 0x55, sizeof garbage);
-        __asm__ volatile("" : : "r"(garbage) : "memory");
-        tileblas_set_option("RECORD", call + 1 < CALLS ? "" : path);
+    const int before = gathered;
+    for (int call = 0; call < calls; call++)
         tb_perform(tb_task_of_product(&product), &host);
-    }
-    exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE); /* which writes the record */
+    return gathered - before;
 }
 
-static void records_know_the_machine(void)
+/* Where calls need not be told of, most go as those before them went. */
+static void a_recorded_call_is_decided(void *unused)
 {
-    char path[] = "/tmp/tileblas-line-XXXXXX", line[512] = "";
-    int cores = 0;
-    const int descriptor = mkstemp(path);
-    const child_end end = child_run(a_recorded_call_is_decided, path, CHILD_SECONDS);
-    FILE *file = fdopen(descriptor, "r");
-    const char *there = fgets(line, sizeof line, file) ? strstr(line, "\"cores\":") : NULL;
-    CHECK(end == CHILD_RIGHT && there && sscanf(there, "\"cores\":%d", &cores) == 1 && cores > 0 &&
-              cores <= sysconf(_SC_NPROCESSORS_CONF),
-          "%s, the record begins with %s", child_end_text(end), line);
-    fclose(file);
-    unlink(path);
+    enum { CALLS = 60 };
+    (void)unused;
+    tileblas_set_option("START", "wait");
+    const int64_t decided = facts_gathered(CALLS);
+    CHECK(decided < CALLS, "every call is decided anew");
+    tileblas_set_option("RECORD", "/dev/null");
+    const int64_t recorded = facts_gathered(CALLS);
+    CHECK(recorded >= CALLS, "of %d calls that are recorded %d are decided", CALLS, (int)recorded);
+}
+
+/* ---- Calls over calls ----------------------------------------------------------------------------------------- */
+
+static tb_product inner;
+static bool inner_is_asked_for;
+
+static bool ask_for_inner(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    inner_is_asked_for = true;
+    return true;
+}
+
+static bool call_over(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    const tb_host inner_host = {.call = ask_for_inner};
+    tb_perform(tb_task_of_product(&inner), &inner_host);
+    return true;
+}
+
+/* A call over another one goes to the host, unless one of its matrices lies where the host cannot reach it: whichever that is. */
+static void the_host_is_not_asked_for_what_it_cannot_reach(void *unused)
+{
+    enum { SIDE = 40 };
+    (void)unused;
+    double *there = sim_allocate(TB_MEMORY_DEVICE, 0, SIDE * SIDE * sizeof *there);
+    int64_t info = 0;
+    const tb_factor outer = factor_of_order(N, &info);
+    const tb_host host = {.call = call_over};
+    for (tb_role role = TB_A; role <= TB_ROLES; role++) { /* or none of them */
+        inner =
+            tb_gemm(TB_DGEMM, false, false, SIDE, SIDE, SIDE, 1, matrix, SIDE, matrix, SIDE, 0, matrix, SIDE);
+        if (role < TB_ROLES)
+            inner.operands[role].data = there;
+        inner_is_asked_for = false;
+        tb_perform(tb_task_of_factor(&outer), &host);
+        CHECK(inner_is_asked_for == (role == TB_ROLES), "the host is %s for operand %d on a device",
+              inner_is_asked_for ? "asked" : "not asked", (int)role);
+    }
 }
 
 /* ---- Nothing to do -------------------------------------------------------------------------------------------- */
@@ -248,6 +291,12 @@ static void what_changes_nothing_asks_nobody(void)
     CHECK(host.calls == 0 && statistics().host.calls == 0, "%d calls of the host", host.calls);
 }
 
+static void in_a_process_of_its_own(void (*statement)(void *))
+{
+    const child_end end = child_run(statement, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "the process was %s", child_end_text(end));
+}
+
 int main(void)
 {
     tileblas_set_option("VERBOSE", "0"); /* options are followed from the first call on */
@@ -258,8 +307,8 @@ int main(void)
     the_record_has_its_extents();
     without_a_host_loops_factor();
     what_changes_nothing_asks_nobody();
-    const child_end end = child_run(what_a_device_takes_in_vain_is_not_the_hosts, NULL, CHILD_SECONDS);
-    CHECK(end == CHILD_RIGHT, "a device in vain: %s", child_end_text(end));
-    records_know_the_machine();
+    in_a_process_of_its_own(what_a_device_takes_in_vain_is_not_the_hosts);
+    in_a_process_of_its_own(a_recorded_call_is_decided);
+    in_a_process_of_its_own(the_host_is_not_asked_for_what_it_cannot_reach);
     return check_result();
 }
