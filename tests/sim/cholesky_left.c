@@ -39,6 +39,25 @@ static void pass_moment(void)
         siglongjmp(before_call, 1);
 }
 
+/* And these in front of what tells whether the driver, or the C library's allocator, has been left in the middle, and of what frees memory. */
+bool __real_tb_left_in_the_middle(void);
+bool __wrap_tb_left_in_the_middle(void);
+void __real_tb_unmake(void *made);
+void __wrap_tb_unmake(void *made);
+static bool in_the_middle;
+static int freed;
+
+bool __wrap_tb_left_in_the_middle(void)
+{
+    return __real_tb_left_in_the_middle() || in_the_middle;
+}
+
+void __wrap_tb_unmake(void *made)
+{
+    freed += made != NULL;
+    __real_tb_unmake(made);
+}
+
 /* And this in front of the walk: who takes its steps passes a moment before and after each. */
 tb_status __real_tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
 tb_status __wrap_tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
@@ -149,10 +168,29 @@ static void leave_at_all_moments(void *unused)
           all, partly);
 }
 
+/* What the allocator may have been left with is lost. */
+static void nothing_is_freed_in_the_middle(void *unused)
+{
+    (void)unused;
+    const trial t = {.spelling = TB_SPELLING_dpotrf_64_, .n = ORDER};
+    force_device();
+    try(&t);
+    double *a = make_matrix(&t);
+    in_the_middle = true;
+    freed = 0;
+    CHECK(call_and_jump(&t, a, moments / 2) && freed == 0, "%d pieces of memory are freed", freed);
+    in_the_middle = false;
+    try(&t);
+    free(a);
+}
+
 int main(void)
 {
+    static void (*const statements[])(void *) = {leave_at_all_moments, nothing_is_freed_in_the_middle};
     seed = check_seed();
-    const child_end end = child_run(leave_at_all_moments, NULL, CHILD_SECONDS);
-    CHECK(end == CHILD_RIGHT, "the process was %s", child_end_text(end));
+    for (size_t i = 0; i < COUNT(statements); i++) {
+        const child_end end = child_run(statements[i], NULL, CHILD_SECONDS);
+        CHECK(end == CHILD_RIGHT, "process %d was %s", (int)i, child_end_text(end));
+    }
     return check_result();
 }
