@@ -272,6 +272,58 @@ static void the_host_is_not_asked_for_what_it_cannot_reach(void *unused)
     }
 }
 
+/* The linker puts this in front of what makes memory for calls. */
+static int made;
+void *__real_tb_make(size_t bytes);
+void *__wrap_tb_make(size_t bytes);
+
+void *__wrap_tb_make(size_t bytes)
+{
+    made++;
+    return __real_tb_make(bytes);
+}
+
+/* A host that has GEMM alone: a triangle's edge is computed beside C, in memory that is made for that, or by loops. */
+static bool multiply_general(const tb_host *host, tb_task task)
+{
+    (void)host;
+    return task.product->mask == TB_FULL;
+}
+
+static int made_for_triangle;
+
+static void update_triangle(void)
+{
+    static double c[N * N];
+    const tb_host host = {.call = multiply_general};
+    const tb_product product = tb_rank_k(TB_DSYRK, TB_LOWER, false, N, 2, 1, matrix, N, 1, c, N);
+    made = 0;
+    tb_perform(tb_task_of_product(&product), &host);
+    made_for_triangle = made;
+}
+
+static bool update_over(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    update_triangle();
+    return true;
+}
+
+/* The other one may be in the C library's allocator. */
+static void a_call_over_another_asks_for_no_memory(void *unused)
+{
+    (void)unused;
+    int64_t info = 0;
+    const tb_factor outer = factor_of_order(N, &info);
+    const tb_host host = {.call = update_over};
+    for (int call = 0; call < 2; call++) {
+        update_triangle();
+        CHECK(made_for_triangle > 0, "a call by itself asks for no memory, either");
+        tb_perform(tb_task_of_factor(&outer), &host);
+        CHECK(made_for_triangle == 0, "a call over another one asks for memory %d times", made_for_triangle);
+    }
+}
+
 /* ---- Nothing to do -------------------------------------------------------------------------------------------- */
 
 /* What is no product to compute. */
@@ -310,5 +362,6 @@ int main(void)
     in_a_process_of_its_own(what_a_device_takes_in_vain_is_not_the_hosts);
     in_a_process_of_its_own(a_recorded_call_is_decided);
     in_a_process_of_its_own(the_host_is_not_asked_for_what_it_cannot_reach);
+    in_a_process_of_its_own(a_call_over_another_asks_for_no_memory);
     return check_result();
 }
