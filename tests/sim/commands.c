@@ -158,6 +158,14 @@ static void launches(const setting *setting)
     MUST(enqueue_moved(setting->stream, &command));
     MUST(tb_synchronize(setting->stream));
     CHECK(wrong_in(setting, 2, multiplied_again) == 0, "other numbers were multiplied by the same A");
+    /* Device memory may have another address for the device itself: that is none of the command's. */
+    void *there;
+    MUST(tb_allocate(0, DOUBLES * sizeof(double), &there));
+    command = make_launch(setting);
+    command.launch.product.c.data = there;
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    tb_release(0, there);
 }
 
 /* Each C is the sum of the matrix's numbers, of a batch whose addresses lie in a table that the device reads. */
