@@ -232,7 +232,10 @@ static void answer_over_another(tb_task task, const tb_host *host)
         needs_device = !host_reaches_all(&facts);
     }
     const tb_plan at_home = tb_plan_for_host(TB_REASON_THREAD, needs_device);
+    const int depth = tb_call_depth;
+    tb_call_depth = depth + 1; /* where a handler jumps out of this, the other call puts its own back */
     run[task.kind][TB_ROUTE_HOST](task, &at_home, host, NULL);
+    tb_call_depth = depth;
 }
 
 static TB_OWN_FRAME void answer_without_product(const tb_product *given, const tb_host *host,

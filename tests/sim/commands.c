@@ -2,6 +2,7 @@
  * from, and one that nobody knows is refused and does nothing. Held against the device that this program is
  * linked with, the simulated one here, a real one in tests/gpu.
  */
+#include "kernels/panels/launch_panel.h"
 #include "lib/device/platform.h"
 #include "tests/check.h"
 #include "tests/target.h"
@@ -23,14 +24,15 @@ static void must(tb_status status, const char *step)
 }
 #define MUST(step) must((step), #step)
 
-/* The command as another process would have it: the same bytes elsewhere, and nobody keeps the first ones, nor
- * the others for longer than it takes to enqueue them. */
+/* The command as another process would have it: the same bytes elsewhere, which nobody changes, or keeps for longer than it takes to
+ * enqueue them. */
 static tb_status enqueue_moved(tb_stream *stream, tb_command *made)
 {
     tb_command *moved = malloc(sizeof *moved);
     memcpy(moved, made, sizeof *moved);
-    memset(made, 0xff, sizeof *made);
     const tb_status status = tb_enqueue(stream, moved);
+    CHECK(memcmp(moved, made, sizeof *moved) == 0, "a command of kind %d was changed", (int)made->kind);
+    memset(made, 0xff, sizeof *made);
     memset(moved, 0xff, sizeof *moved);
     free(moved);
     return status;
@@ -156,6 +158,14 @@ static void launches(const setting *setting)
     MUST(enqueue_moved(setting->stream, &command));
     MUST(tb_synchronize(setting->stream));
     CHECK(wrong_in(setting, 2, multiplied_again) == 0, "other numbers were multiplied by the same A");
+    /* Device memory may have another address for the device itself: that is none of the command's. */
+    void *there;
+    MUST(tb_allocate(0, DOUBLES * sizeof(double), &there));
+    command = make_launch(setting);
+    command.launch.product.c.data = there;
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    tb_release(0, there);
 }
 
 /* Each C is the sum of the matrix's numbers, of a batch whose addresses lie in a table that the device reads. */
@@ -203,6 +213,59 @@ static void an_even_batch_has_no_list(void)
               "operand %d has a list", (int)role);
 }
 
+/* A block of the triangle whose factor has twos on its diagonal and ones below. Returns what became of info. */
+enum { POSITION = 192 };
+
+static int64_t factor_block(const setting *setting, int64_t info, int64_t order, tb_status expected)
+{
+    void *memory;
+    MUST(tb_platform.allocate_pinned(sizeof(int64_t), &memory));
+    int64_t *there = memory;
+    *there = info;
+    tb_command command = {
+        .kind = TB_COMMAND_PANEL,
+        .panel = {.block = tb_potrf(TB_DPOTRF, TB_LOWER, order, setting->numbers[0], N, NULL),
+                  .position = POSITION,
+                  .info = there}};
+    const tb_status status = enqueue_moved(setting->stream, &command);
+    CHECK(status == expected, "a block of order %d: status %d", (int)order, (int)status);
+    MUST(tb_synchronize(setting->stream));
+    const int64_t found = *there;
+    tb_platform.release_pinned(memory, sizeof(int64_t));
+    return found;
+}
+
+static void fill_block(const setting *setting)
+{
+    fill(setting);
+    for (int column = 0; column < N; column++)
+        for (int row = column; row < N; row++)
+            setting->numbers[0][row + N * column] = row == column ? column + 4 : column + 2;
+}
+
+static double root_of_block(int row, int column)
+{
+    return row < column ? first(row, column) : row == column ? 2 : 1;
+}
+
+static void factors_blocks(const setting *setting)
+{
+    enum { SINGULAR = 3 };
+    fill_block(setting);
+    const int64_t set = factor_block(setting, 7, N, TB_OK);
+    CHECK(set == 7 && setting->numbers[0][0] == 4, "info is set already: it is %d, the first number %g",
+          (int)set, setting->numbers[0][0]);
+    setting->numbers[0][(N + 1) * SINGULAR] -= 4;
+    const int64_t singular = factor_block(setting, 0, N, TB_OK);
+    CHECK(singular == POSITION + SINGULAR + 1 && setting->numbers[0][0] == 4,
+          "no factor: info is %d, the first number %g", (int)singular, setting->numbers[0][0]);
+    setting->numbers[0][(N + 1) * SINGULAR] += 4;
+    const int64_t info = factor_block(setting, 0, N, TB_OK);
+    CHECK(info == 0 && wrong_in(setting, 0, root_of_block) == 0, "info is %d, %d numbers are wrong",
+          (int)info, wrong_in(setting, 0, root_of_block));
+    (void)factor_block(setting, 0, tb_panel_order(TB_DPOTRF) + 1, TB_UNSUPPORTED);
+}
+
 /* And what comes behind it in the stream is done. */
 static void the_unknown_is_refused(const setting *setting)
 {
@@ -244,6 +307,7 @@ int main(void)
     folds(&setting);
     launches(&setting);
     launches_by_table(&setting);
+    factors_blocks(&setting);
     an_even_batch_has_no_list();
     the_unknown_is_refused(&setting);
     tb_destroy_stream(setting.stream);

@@ -1,6 +1,7 @@
 /* How the device comes up where not all is well.
  *
  *   starting another        the first device cannot be opened: another one does its work
+ *   starting elsewhere      operands lie on a device that is not open yet: the call that finds them there waits for that one, too
  *   starting constructor F  the library F multiplies in its constructor, and waits for the device
  */
 #include "include/tileblas.h"
@@ -52,6 +53,28 @@ static void another_device_is_opened(void)
     CHECK(sim_failures("open") == 2, "%ld devices could not be opened", sim_failures("open"));
 }
 
+static void another_device_is_waited_for(void)
+{
+    enum { SIDE = 60 };
+    double numbers[SIDE * SIDE], *matrices[3];
+    char plan[256];
+    for (int i = 0; i < SIDE * SIDE; i++)
+        numbers[i] = 1;
+    sim_set("DEVICES", "2");
+    tileblas_set_option("START", "wait");
+    for (int i = 0; i < 3; i++) {
+        matrices[i] = sim_allocate(TB_MEMORY_DEVICE, 1, sizeof numbers);
+        sim_copy(matrices[i], numbers, sizeof numbers);
+    }
+    cblas_dgemm(102, 111, 111, SIDE, SIDE, SIDE, 1, matrices[0], SIDE, matrices[1], SIDE, 0, matrices[2],
+                SIDE);
+    tileblas_last_plan(plan, sizeof plan);
+    sim_copy(numbers, matrices[2], sizeof numbers);
+    CHECK(strstr(plan, "resident") == plan && strstr(plan, "device 1"), "\"%s\"", plan);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        CHECK(numbers[i] == SIDE, "element %d is %g", i, numbers[i]);
+}
+
 /* The dynamic linker's lock is this thread's while the constructor runs, and the simulated driver takes it, too. */
 static void a_constructor_may_wait(const char *library)
 {
@@ -68,6 +91,8 @@ int main(int count, char **arguments)
     alarm(DEADLINE_SECONDS);
     if (strcmp(what, "constructor") == 0)
         a_constructor_may_wait(count > 2 ? arguments[2] : "");
+    else if (strcmp(what, "elsewhere") == 0)
+        another_device_is_waited_for();
     else
         another_device_is_opened();
     return check_result();

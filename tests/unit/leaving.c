@@ -1,8 +1,9 @@
-/* Two moments at which callers leave by a jump, too short for tests/sim/leaving.c to meet often: between
- * operations that bring the device up, and right after a turn at the device has ended.
+/* Two moments at which callers leave by a jump, too short for tests/sim/leaving.c to meet often: between operations that bring the
+ * device up, and right after a turn at the device has ended. And what keeps them from leaving in the C library's allocator.
  */
 #include "include/tileblas.h"
 #include "lib/machine/machine.h"
+#include "lib/process/leaving.h"
 #include "lib/streaming/pipeline.h"
 #include "lib/learning/profile.h"
 #include "tests/sim/children.h"
@@ -88,12 +89,55 @@ static void a_left_pipeline_is_used_no_more(void *unused)
     CHECK(sim_get_usage().streams == streams, "%ld streams, not %ld", sim_get_usage().streams, streams);
 }
 
+/* The linker puts these in front of the C library's allocator: whether signals are held while it is asked. */
+static int asked, asked_unheld;
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+static void look_at_signals(void)
+{
+    sigset_t held;
+    pthread_sigmask(SIG_SETMASK, NULL, &held);
+    asked++;
+    asked_unheld += !sigismember(&held, SIGALRM);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    look_at_signals();
+    return __real_calloc(count, bytes);
+}
+
+void __wrap_free(void *memory)
+{
+    look_at_signals();
+    __real_free(memory);
+}
+
+static void nobody_jumps_out_of_the_allocator(void *unused)
+{
+    sigset_t held;
+    (void)unused;
+    asked = asked_unheld = 0;
+    char *made = tb_make(100);
+    CHECK(made && asked == 1 && made[0] == 0 && made[99] == 0,
+          "memory is not zeroed, or not the C library's");
+    tb_unmake(made);
+    CHECK(asked == 2 && asked_unheld == 0, "the allocator is asked %d times while signals come",
+          asked_unheld);
+    pthread_sigmask(SIG_SETMASK, NULL, &held);
+    CHECK(!sigismember(&held, SIGALRM), "signals are held for ever");
+}
+
 int main(void)
 {
     const child_end ends[] = {child_run(nobody_waits_for_a_device_that_nobody_brings_up, NULL, SECONDS),
                               child_run(a_turn_ends_once, NULL, SECONDS),
-                              child_run(a_left_pipeline_is_used_no_more, NULL, SECONDS)};
-    for (int i = 0; i < 3; i++)
+                              child_run(a_left_pipeline_is_used_no_more, NULL, SECONDS),
+                              child_run(nobody_jumps_out_of_the_allocator, NULL, SECONDS)};
+    for (int i = 0; i < 4; i++)
         CHECK(ends[i] == CHILD_RIGHT, "%d: %s", i, child_end_text(ends[i]));
     return check_result();
 }

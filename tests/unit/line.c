@@ -2,16 +2,21 @@
  * prints tell of its own extents, letters and matrices.
  */
 #include "include/tileblas.h"
+#include "lib/call/facts.h"
 #include "lib/call/line.h"
+#include "lib/call/run.h"
+#include "lib/learning/learning.h"
 #include "lib/reports/called.h"
 #include "tests/check.h"
+#include "tests/sim/children.h"
+#include "tests/sim/device_sim.h"
 #include "words/factor.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { N = 400 };
+enum { N = 400, CHILD_SECONDS = 60 };
 static double matrix[N * N];
 
 /* A host that counts what it is asked for, and can be made to call again. */
@@ -128,6 +133,199 @@ static void without_a_host_loops_factor(void)
     CHECK(info == 1 && strstr(text, "portable loops factor"), "info %lld: %s", (long long)info, text);
 }
 
+/* ---- What is learned, and recorded ------------------------------------------------------------------------------ */
+
+/* The linker puts these in front of the clock, the streamed route, what gathers facts and what learns. */
+static _Atomic(double) extra_seconds; /* beside the clock's own */
+static double learned_seconds;
+static int gathered;
+static bool device_fails;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+tb_outcome __real_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
+tb_outcome __wrap_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
+void __real_tb_gather_facts(tb_task task, tb_facts *facts);
+void __wrap_tb_gather_facts(tb_task task, tb_facts *facts);
+void __real_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
+void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
+
+enum { HOUR = 3600, DAY = 24 * HOUR };
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const int result = __real_clock_gettime(clock, time);
+    time->tv_sec += (time_t)extra_seconds;
+    return result;
+}
+
+tb_outcome __wrap_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
+{
+    if (!device_fails)
+        return __real_tb_run_streamed(task, plan, host, seconds);
+    extra_seconds = extra_seconds + DAY;
+    return TB_DECLINED;
+}
+
+void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds)
+{
+    learned_seconds = seconds;
+    __real_tb_learn_task(task, facts, plan, seconds);
+}
+
+void __wrap_tb_gather_facts(tb_task task, tb_facts *facts)
+{
+    gathered++;
+    __real_tb_gather_facts(task, facts);
+}
+
+static bool take_an_hour(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    extra_seconds = extra_seconds + HOUR;
+    return true;
+}
+
+static void what_a_device_takes_in_vain_is_not_the_hosts(void *unused)
+{
+    (void)unused;
+    const tb_product product =
+        tb_gemm(TB_DGEMM, false, false, N, N, N, 1, matrix, N, matrix, N, 0, matrix, N);
+    const tb_host host = {.call = take_an_hour};
+    tileblas_set_option("ROUTE", "streamed");
+    tileblas_set_option("START", "wait");
+    device_fails = true;
+    tb_perform(tb_task_of_product(&product), &host);
+    CHECK(learned_seconds >= HOUR && learned_seconds < DAY, "%g hours are learned of the host",
+          learned_seconds / HOUR);
+}
+
+static bool do_nothing(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    return true;
+}
+
+static int64_t facts_gathered(int calls)
+{
+    enum { SIDE = 100 };
+    const tb_product product =
+        tb_gemm(TB_DGEMM, false, false, SIDE, SIDE, SIDE, 1, matrix, SIDE, matrix, SIDE, 0, matrix, SIDE);
+    const tb_host host = {.call = do_nothing};
+    const int before = gathered;
+    for (int call = 0; call < calls; call++)
+        tb_perform(tb_task_of_product(&product), &host);
+    return gathered - before;
+}
+
+/* Where calls need not be told of, most go as those before them went. */
+static void a_recorded_call_is_decided(void *unused)
+{
+    enum { CALLS = 60 };
+    (void)unused;
+    tileblas_set_option("START", "wait");
+    const int64_t decided = facts_gathered(CALLS);
+    CHECK(decided < CALLS, "every call is decided anew");
+    tileblas_set_option("RECORD", "/dev/null");
+    const int64_t recorded = facts_gathered(CALLS);
+    CHECK(recorded >= CALLS, "of %d calls that are recorded %d are decided", CALLS, (int)recorded);
+}
+
+/* ---- Calls over calls ----------------------------------------------------------------------------------------- */
+
+static tb_product inner;
+static bool inner_is_asked_for;
+
+static bool ask_for_inner(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    inner_is_asked_for = true;
+    return true;
+}
+
+static bool call_over(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    const tb_host inner_host = {.call = ask_for_inner};
+    tb_perform(tb_task_of_product(&inner), &inner_host);
+    return true;
+}
+
+/* A call over another one goes to the host, unless one of its matrices lies where the host cannot reach it: whichever that is. */
+static void the_host_is_not_asked_for_what_it_cannot_reach(void *unused)
+{
+    enum { SIDE = 40 };
+    (void)unused;
+    double *there = sim_allocate(TB_MEMORY_DEVICE, 0, SIDE * SIDE * sizeof *there);
+    int64_t info = 0;
+    const tb_factor outer = factor_of_order(N, &info);
+    const tb_host host = {.call = call_over};
+    for (tb_role role = TB_A; role <= TB_ROLES; role++) { /* or none of them */
+        inner =
+            tb_gemm(TB_DGEMM, false, false, SIDE, SIDE, SIDE, 1, matrix, SIDE, matrix, SIDE, 0, matrix, SIDE);
+        if (role < TB_ROLES)
+            inner.operands[role].data = there;
+        inner_is_asked_for = false;
+        tb_perform(tb_task_of_factor(&outer), &host);
+        CHECK(inner_is_asked_for == (role == TB_ROLES), "the host is %s for operand %d on a device",
+              inner_is_asked_for ? "asked" : "not asked", (int)role);
+    }
+}
+
+/* The linker puts this in front of what makes memory for calls. */
+static int made;
+void *__real_tb_make(size_t bytes);
+void *__wrap_tb_make(size_t bytes);
+
+void *__wrap_tb_make(size_t bytes)
+{
+    made++;
+    return __real_tb_make(bytes);
+}
+
+/* A host that has GEMM alone: a triangle's edge is computed beside C, in memory that is made for that, or by loops. */
+static bool multiply_general(const tb_host *host, tb_task task)
+{
+    (void)host;
+    return task.product->mask == TB_FULL;
+}
+
+static int made_for_triangle;
+
+static void update_triangle(void)
+{
+    static double c[N * N];
+    const tb_host host = {.call = multiply_general};
+    const tb_product product = tb_rank_k(TB_DSYRK, TB_LOWER, false, N, 2, 1, matrix, N, 1, c, N);
+    made = 0;
+    tb_perform(tb_task_of_product(&product), &host);
+    made_for_triangle = made;
+}
+
+static bool update_over(const tb_host *host, tb_task task)
+{
+    (void)host, (void)task;
+    update_triangle();
+    return true;
+}
+
+/* The other one may be in the C library's allocator. */
+static void a_call_over_another_asks_for_no_memory(void *unused)
+{
+    (void)unused;
+    int64_t info = 0;
+    const tb_factor outer = factor_of_order(N, &info);
+    const tb_host host = {.call = update_over};
+    for (int call = 0; call < 2; call++) {
+        update_triangle();
+        CHECK(made_for_triangle > 0, "a call by itself asks for no memory, either");
+        tb_perform(tb_task_of_factor(&outer), &host);
+        CHECK(made_for_triangle == 0, "a call over another one asks for memory %d times", made_for_triangle);
+    }
+}
+
+/* ---- Nothing to do -------------------------------------------------------------------------------------------- */
+
 /* What is no product to compute. */
 static void what_changes_nothing_asks_nobody(void)
 {
@@ -145,6 +343,12 @@ static void what_changes_nothing_asks_nobody(void)
     CHECK(host.calls == 0 && statistics().host.calls == 0, "%d calls of the host", host.calls);
 }
 
+static void in_a_process_of_its_own(void (*statement)(void *))
+{
+    const child_end end = child_run(statement, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "the process was %s", child_end_text(end));
+}
+
 int main(void)
 {
     tileblas_set_option("VERBOSE", "0"); /* options are followed from the first call on */
@@ -155,5 +359,9 @@ int main(void)
     the_record_has_its_extents();
     without_a_host_loops_factor();
     what_changes_nothing_asks_nobody();
+    in_a_process_of_its_own(what_a_device_takes_in_vain_is_not_the_hosts);
+    in_a_process_of_its_own(a_recorded_call_is_decided);
+    in_a_process_of_its_own(the_host_is_not_asked_for_what_it_cannot_reach);
+    in_a_process_of_its_own(a_call_over_another_asks_for_no_memory);
     return check_result();
 }

@@ -1,0 +1,7 @@
+/* A library to be loaded. */
+int loaded(void);
+
+int loaded(void)
+{
+    return 0;
+}
