@@ -79,8 +79,10 @@ static void check_product(const product *p, const char *host, bool by_gemm)
     start_counting();
     long errors = product_errors(p);
     int decisions = count_decisions();
-    const char *name = p->fortran ? "Fortran" : p->row_major ? "row-major" : "column-major";
-    CHECK(errors == 0, "%s %lld x %lld x %lld: %ld elements of C are wrong", name, (long long)p->m,
+    const char *name = p->fortran     ? NAME_OF(PRODUCT_FORTRAN)
+                       : p->row_major ? NAME_OF(PRODUCT_CBLAS) ", row-major"
+                                      : NAME_OF(PRODUCT_CBLAS) ", column-major";
+    CHECK(errors == 0, "%s, %lld x %lld x %lld: %ld elements of C are wrong", name, (long long)p->m,
           (long long)p->n, (long long)p->k, errors);
     if (getenv("TILEBLAS_VERBOSE"))
         CHECK(decisions == 1, "%s: decided %d times", name, decisions);

@@ -292,12 +292,12 @@ static void check_call(size_t index, bool netlib)
         return;
     const char *handler = call->layout ? "cblas_xerbla" : "xerbla_";
     const char *routine = call->layout ? "cblas_" PRODUCT_ROUTINE : PRODUCT_REPORTED;
-    CHECK(is_untouched(), "call %zu: C was written", index);
-    CHECK(report.count == 1, "call %zu: reported %d times", index, report.count);
-    CHECK(report.number == call->number, "call %zu: number %ld instead of %d", index, report.number,
-          call->number);
+    CHECK(is_untouched(), PRODUCT_ROUTINE " call %zu: C was written", index);
+    CHECK(report.count == 1, PRODUCT_ROUTINE " call %zu: reported %d times", index, report.count);
+    CHECK(report.number == call->number, PRODUCT_ROUTINE " call %zu: number %ld instead of %d", index,
+          report.number, call->number);
     CHECK(strcmp(report.handler, handler) == 0 && strcmp(report.routine, routine) == 0,
-          "call %zu: %s heard of \"%s\"", index, report.handler, report.routine);
+          PRODUCT_ROUTINE " call %zu: %s heard of \"%s\"", index, report.handler, report.routine);
 }
 
 int main(int argc, char **argv)
