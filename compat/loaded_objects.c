@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -289,12 +290,25 @@ static void begin_load(int first)
     while (!atomic_compare_exchange_weak(&under_way, &before, after));
 }
 
+/* In a child that was forked meanwhile none may be under way. */
 static void end_load(void)
 {
     loads before = atomic_load(&under_way), after;
     do
-        after = (loads){before.count - 1, before.first};
+        after = (loads){before.count > 0 ? before.count - 1 : 0, before.first};
     while (!atomic_compare_exchange_weak(&under_way, &before, after));
+}
+
+/* The threads that were loading are not there. */
+static void forget_loads_in_child(void)
+{
+    const loads none = {0, 0};
+    atomic_store(&under_way, none);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_loads_in_child);
 }
 
 /* The linker puts what it loads behind what is there. */
