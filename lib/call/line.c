@@ -205,7 +205,7 @@ static TB_OWN_FRAME void settle_small(tb_task task, const tb_host *host)
 }
 
 /* What a call has to have left of its thread's stack to be more than handed to the host: deciding takes up to 20
- * KiB, a device's work 12 and the driver's. */
+ * KiB, a device's work up to 18 and the driver's. */
 #define STACK_LEAST ((size_t)64 << 10)
 
 static void settle(tb_task task, const tb_host *host)
