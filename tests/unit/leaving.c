@@ -89,8 +89,8 @@ static void a_left_pipeline_is_used_no_more(void *unused)
     CHECK(sim_get_usage().streams == streams, "%ld streams, not %ld", sim_get_usage().streams, streams);
 }
 
-/* The linker puts these in front of the C library's allocator: whether signals are held while it is asked. */
-static int asked, asked_unheld;
+/* The linker puts these in front of the C library's allocator: whether signals are held while a thread asks it. */
+static _Thread_local int asked, asked_unheld;
 void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void __real_free(void *memory);
