@@ -2,6 +2,7 @@
  * device up, and right after a turn at the device has ended. And what keeps them from leaving in the C library's allocator.
  */
 #include "include/tileblas.h"
+#include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
 #include "lib/process/leaving.h"
 #include "lib/streaming/pipeline.h"
@@ -131,13 +132,34 @@ static void nobody_jumps_out_of_the_allocator(void *unused)
     CHECK(!sigismember(&held, SIGALRM), "signals are held for ever");
 }
 
+/* What a host's LAPACK calls is the program's own call; but over another call nobody knows what that one holds. */
+static void only_the_outermost_call_is_stepped_out_of(void *unused)
+{
+    tb_call outer, inner;
+    (void)unused;
+    tb_begin_call(&outer);
+    const int depth = tb_step_out_of_call();
+    CHECK(!tb_is_in_call(), "the outermost call is not stepped out of");
+    tb_step_back_into_call(depth);
+    CHECK(tb_is_in_call(), "the thread is not in its call again");
+    tb_begin_call(&inner);
+    const int over_another = tb_step_out_of_call();
+    CHECK(tb_is_in_call(), "a call over another one is stepped out of");
+    tb_step_back_into_call(over_another);
+    tb_end_call(&inner);
+    CHECK(tb_is_in_call(), "the outer call has ended with the inner one");
+    tb_end_call(&outer);
+    CHECK(!tb_is_in_call(), "the call has not ended");
+}
+
 int main(void)
 {
     const child_end ends[] = {child_run(nobody_waits_for_a_device_that_nobody_brings_up, NULL, SECONDS),
                               child_run(a_turn_ends_once, NULL, SECONDS),
                               child_run(a_left_pipeline_is_used_no_more, NULL, SECONDS),
-                              child_run(nobody_jumps_out_of_the_allocator, NULL, SECONDS)};
-    for (int i = 0; i < 4; i++)
-        CHECK(ends[i] == CHILD_RIGHT, "%d: %s", i, child_end_text(ends[i]));
+                              child_run(nobody_jumps_out_of_the_allocator, NULL, SECONDS),
+                              child_run(only_the_outermost_call_is_stepped_out_of, NULL, SECONDS)};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        CHECK(ends[i] == CHILD_RIGHT, "%zu: %s", i, child_end_text(ends[i]));
     return check_result();
 }
