@@ -6,7 +6,7 @@
  *   NUMBER_OF_A                    of the matrix among Fortran's arguments
  *   MAY_BE_PROBE_C, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
  *   EXTENTS(read)                  three numbers whose product is about as large as its multiply-adds
- *   call_c, call_fortran     put a factorization into a call of the host's routine
+ *   call_c, call_fortran           put a factorization into a call of the host's routine
  *   canonicalize_c, canonicalize_fortran   make a factorization of a call: 0, or the number of an irregular argument
  *
  * The matrix is called a, and Fortran's info info. A call either is settled here or goes on, with its arguments untouched, to the

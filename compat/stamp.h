@@ -8,15 +8,13 @@
  *   LENGTH_PARAMETERS, LENGTHS     of the strings, hidden behind Fortran's arguments
  *   EXTENTS(read)                  m, n and k of the product, each read from its argument
  *   OPERANDS                       addresses of A, B and C
- *   call_c, call_fortran       put a product into a call of the host's routine
+ *   call_c, call_fortran           put a product into a call of the host's routine
  *   canonicalize_c, canonicalize_fortran   make a product of a call: 0, or the number of an irregular argument
  *
  * A call either is settled here or goes on, with its arguments untouched, to the caller's own BLAS: small
- * calls, which have no time to lose, and irregular ones, whose diagnosis is that BLAS's own. Going on is the
- * last thing that a CBLAS function does, so that it compiles to a jump: the host returns, or unwinds,
- * straight to the caller, and nothing has to be put right afterwards. What is stamped knows most small calls
- * at a glance and calls nothing for them; all else it leaves, by a jump too, to one function per calling
- * convention.
+ * calls, which have no time to lose, and irregular ones, whose diagnosis is that BLAS's own. What is stamped
+ * (entries.h) knows most small calls at a glance and calls nothing for them; all else it leaves to one function
+ * per calling convention.
  */
 
 /* The k of a real product that has as many multiply-adds. An irregular one may pass what an integer holds. */
