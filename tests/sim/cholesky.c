@@ -8,8 +8,9 @@
  */
 #include "dispatch/factor_choice.h"
 #include "lib/call/finish_factor.h"
+#include "tests/known_factor.h"
 #include "tests/sim/children.h"
-#include "tests/sim/known_factor.h"
+#include "tests/sim/device_sim.h"
 
 #include <sys/mman.h>
 

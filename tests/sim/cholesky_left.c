@@ -5,8 +5,9 @@
  */
 #include "dispatch/factor_choice.h"
 #include "sequences/cholesky.h"
+#include "tests/known_factor.h"
 #include "tests/sim/children.h"
-#include "tests/sim/known_factor.h"
+#include "tests/sim/device_sim.h"
 
 #include <setjmp.h>
 

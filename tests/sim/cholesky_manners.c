@@ -4,9 +4,10 @@
  *   cholesky_manners alone     there is no LAPACK but ours
  */
 #include "lib/device/memory.h"
+#include "tests/known_factor.h"
 #include "tests/sim/children.h"
 #include "tests/sim/fixture_lapacke.h"
-#include "tests/sim/known_factor.h"
+#include "tests/sim/device_sim.h"
 #include "words/factor.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * Factors are of small whole numbers, and so are all numbers on the way to them: they are found again to the last bit, in whatever
  * order sums are taken.
  *
- * Header only, for programs that are linked with the library and the simulated device.
+ * Header only, for programs that are linked with the library and a device.
  */
 #ifndef TB_KNOWN_FACTOR_H
 #define TB_KNOWN_FACTOR_H
@@ -13,7 +13,7 @@
 #include "dispatch/plan.h"
 #include "include/tileblas.h"
 #include "tests/check.h"
-#include "tests/sim/device_sim.h"
+#include "tests/conformance/arena.h"
 
 #include <dlfcn.h>
 #include <fenv.h>
@@ -156,13 +156,13 @@ static inline void try(const trial *t)
     const size_t bytes = sizeof *a * (size_t)((t->n + PADDING) * t->n);
     describe(t, text);
     if (t->memory != TB_MEMORY_HOST) {
-        there = sim_allocate(t->memory, 0, bytes);
-        sim_copy(there, a, bytes);
+        there = arena_allocate(t->memory, bytes);
+        arena_copy(there, a, bytes);
     }
     const int64_t info = call(t, there);
     if (there != a) {
-        sim_copy(a, there, bytes);
-        sim_release(there);
+        arena_copy(a, there, bytes);
+        arena_release(t->memory, there);
     }
     CHECK(info == t->singular, "%s: info is %d, not %d", text, (int)info, (int)t->singular);
     check_matrix(t, tables_of(t->n)->l, a, text);
