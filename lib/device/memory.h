@@ -12,12 +12,17 @@
 
 /* Stands for a device's ordinal: host memory that devices can reach by themselves. */
 #define TB_PINNED (-1)
+/* The same, that devices can reach which another process has up. */
+#define TB_PINNED_SERVED (-2)
 
 typedef struct tb_buffer {
     void *memory; /* NULL: none was taken */
     size_t bytes;
     int device;
 } tb_buffer;
+
+/* The pinned memory that the device reaches. */
+int tb_pinned_for(int device);
 
 /* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);

@@ -7,6 +7,8 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/prepare.h"
 #include "lib/machine/roam.h"
+#include "lib/serving/connection.h"
+#include "lib/serving/device_served.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
@@ -186,7 +188,7 @@ static tb_status bring_up(bool measures)
         return TB_NO_DEVICE;
     device_count = count;
     TB_TRY(describe_all());
-    tb_machine_describe(descriptions, count);
+    tb_machine_describe(descriptions, 0, count);
     TB_TRY(open_any(measures));
     if (before_ready)
         before_ready(descriptions[latest_table()[0].device].name);
@@ -233,6 +235,27 @@ static void *open_others(void *unused)
     atomic_store(&opening_more, 0);
     tb_wake_all(&opening_more);
     return unused;
+}
+
+/* ---- Another process's ------------------------------------------------------------------------------------- */
+
+/* Its devices are open, and have been measured. */
+static bool take_served_devices(void)
+{
+    const tb_welcome *welcome = tb_server_welcome();
+    device_count = welcome->device_count;
+    tables = calloc((size_t)device_count, sizeof *tables);
+    if (!tables)
+        return false;
+    for (int index = 0; index < device_count; index++) {
+        tables[index] = welcome->chips[index];
+        tables[index].device = TB_SERVED_FIRST + index;
+        tables[index].open = tables[index].apart = true;
+        tables[index].reached = 0;
+    }
+    tb_machine_describe(welcome->descriptions, TB_SERVED_FIRST, device_count);
+    publish(tables);
+    return true;
 }
 
 /* ---- Beside the program ----------------------------------------------------------------------------------- */
@@ -317,6 +340,36 @@ static void open_now(int device)
     for (int index = 0; index < machine.chip_count; index++)
         if (machine.chips[index].device == device)
             open_chip(index, true);
+}
+
+/* Where there was no server, one may come: so long after. */
+#define LOOK_SECONDS 1.0
+
+static bool is_time_to_look(void)
+{
+    static _Atomic(double) looked;
+    const double now = tb_seconds();
+    if (now - atomic_load(&looked) < LOOK_SECONDS)
+        return false;
+    atomic_store(&looked, now);
+    return true;
+}
+
+void tb_machine_meet_server(void)
+{
+    volatile bool is_ours = true; /* as in start_once */
+    tb_leaving leaving;
+    if (tb_machine_facts().readiness != TB_UNTRIED || tb_option_value(TB_OPTION_SERVER) == TB_SERVER_NEVER ||
+        tb_option_value(TB_OPTION_START) == TB_START_OPTION_NEVER || tb_platform.in_process() ||
+        !is_time_to_look())
+        return;
+    tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
+    is_ours = tb_machine_begin();
+    if (is_ours && tb_meet_server(tb_slot_bytes()) && take_served_devices())
+        tb_machine_settle(TB_READY);
+    else if (is_ours)
+        tb_machine_end_trial();
+    tb_not_left(&leaving);
 }
 
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)

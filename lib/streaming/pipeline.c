@@ -39,7 +39,7 @@ tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
 {
     if (!slot->pinned.memory)
-        TB_TRY(tb_take_buffer(TB_PINNED, pipeline->slot_bytes, &slot->pinned));
+        TB_TRY(tb_take_buffer(tb_pinned_for(pipeline->device), pipeline->slot_bytes, &slot->pinned));
     return tb_need_event(pipeline, &slot->done);
 }
 
@@ -210,8 +210,9 @@ void tb_leave_turn(void *left)
 int tb_devices_at_work(void)
 {
     int devices = 0;
-    for (int device = 0; device < tb_machine_device_count() && device < TB_DEVICES_MAXIMUM; device++)
-        devices += tb_pipeline_backlog(device) > 0;
+    const tb_machine machine = tb_machine_facts();
+    for (int index = 0; index < machine.chip_count; index++)
+        devices += tb_pipeline_backlog(machine.chips[index].device) > 0;
     return devices;
 }
 

@@ -1,0 +1,301 @@
+#include "lib/serving/connection.h"
+
+#include "lib/process/clock.h"
+#include "lib/process/lock.h"
+#include "lib/process/private_folder.h"
+#include "words/integers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* The server's answer to the greeting is waited for so long: the socket may be one behind which it is only being started. */
+#define GREETING_MILLISECONDS 2
+
+/* A server whose heartbeat stands still for so long is taken for gone. */
+#define STILL_SECONDS 0.05
+
+/* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
+#define SPIN_SECONDS  20e-6
+#define SLEEP_SECONDS 5e-3
+
+static struct {
+    tb_wire *wire; /* NULL: there is no connection */
+    char *slots;
+    int socket;
+    tb_welcome welcome;
+    tb_lock lock; /* held while an order is written, and until it is answered */
+    uint32_t numbers; /* of orders that were answered */
+    atomic_bool lost;
+} server;
+
+/* ---- The greeting ----------------------------------------------------------------------------------------- */
+
+/* The user's own server: whoever else has put a socket there is not greeted. */
+static bool is_of_this_user(int socket)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+static int open_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char name[64];
+    const int folder = tb_open_private_folder();
+    if (folder < 0)
+        return -1;
+    tb_wire_socket_name(name, sizeof name);
+    /* By the folder that was looked at, whatever has its name by now. */
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
+    int file = tb_above_standard_files(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (file >= 0 && (connect(file, (const struct sockaddr *)&address, sizeof address) != 0 ||
+                      !is_of_this_user(file))) {
+        close(file);
+        file = -1;
+    }
+    close(folder);
+    return file;
+}
+
+/* The welcome, and the two files that come with it. */
+static bool receive(int socket, tb_welcome *welcome, int files[2])
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(2 * sizeof(int))];
+    } control = {0};
+    struct iovec part = {.iov_base = welcome, .iov_len = sizeof *welcome};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct pollfd ready = {.fd = socket, .events = POLLIN};
+    if (poll(&ready, 1, GREETING_MILLISECONDS) != 1)
+        return false;
+    const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+        return false;
+    memcpy(files, CMSG_DATA(header), 2 * sizeof(int));
+    if (received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
+        welcome->status == TB_OK && welcome->device_count > 0 && welcome->device_count <= TB_WIRE_DEVICES)
+        return true;
+    close(files[0]);
+    close(files[1]);
+    return false;
+}
+
+/* A forked child does not get it: the server writes to the parent's pages. */
+static void *map(int file, size_t bytes)
+{
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+    close(file);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    madvise(mapped, bytes, MADV_DONTFORK);
+    return mapped;
+}
+
+static bool greet(int socket, size_t slot_bytes)
+{
+    const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = slot_bytes};
+    int files[2];
+    if (send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
+        !receive(socket, &server.welcome, files))
+        return false;
+    for (int device = 0; device < server.welcome.device_count; device++)
+        server.welcome.chips[device].clusters =
+            server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
+    tb_wire *wire = map(files[0], sizeof *wire);
+    server.slots = map(files[1], server.welcome.slots_bytes);
+    if (!wire || !server.slots)
+        return false;
+    server.socket = socket;
+    server.wire = wire;
+    return true;
+}
+
+/* What the child has of the connection is the parent's: the socket's other end would never see it close. */
+static void forget_in_child(void)
+{
+    if (server.wire)
+        close(server.socket);
+    server.wire = NULL;
+    atomic_store(&server.lost, true);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+bool tb_connect_to_server(size_t slot_bytes)
+{
+    const int socket = open_socket();
+    if (socket < 0)
+        return false;
+    if (greet(socket, slot_bytes))
+        return true;
+    close(socket);
+    return false;
+}
+
+const tb_welcome *tb_server_welcome(void)
+{
+    return &server.welcome;
+}
+
+char *tb_server_slots(void)
+{
+    return server.slots;
+}
+
+/* ---- Waiting ---------------------------------------------------------------------------------------------- */
+
+static bool has_ended(void)
+{
+    struct pollfd ready = {.fd = server.socket, .events = POLLIN | POLLRDHUP};
+    return poll(&ready, 1, 0) != 0;
+}
+
+/* A thread's look at the server while it waits. */
+typedef struct watch {
+    uint32_t heartbeat;
+    double since; /* when it was seen to move last; 0: it has not been looked at */
+} watch;
+
+static bool is_alive(watch *watch)
+{
+    const uint32_t heartbeat = atomic_load(&server.wire->heartbeat);
+    const double now = tb_seconds();
+    if (watch->since == 0 || heartbeat != watch->heartbeat)
+        *watch = (struct watch){.heartbeat = heartbeat, .since = now};
+    return now - watch->since < STILL_SECONDS && !has_ended();
+}
+
+static bool is_lost(void)
+{
+    return atomic_load_explicit(&server.lost, memory_order_relaxed);
+}
+
+static tb_status lose(void)
+{
+    atomic_store(&server.lost, true);
+    return TB_DEVICE_LOST;
+}
+
+typedef bool is_so(uint32_t which, uint32_t number);
+
+/* Until it is so, or the server is lost: looks for a while, then sleeps until the word moves. */
+static tb_status wait_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint32_t) *word)
+{
+    watch watch = {0};
+    for (const double start = tb_seconds(); !is(which, number) && tb_seconds() - start < SPIN_SECONDS;)
+        __builtin_ia32_pause();
+    while (!is(which, number)) {
+        if (is_lost())
+            return TB_DEVICE_LOST;
+        if (atomic_load(&server.wire->status) != TB_OK || !is_alive(&watch))
+            return lose();
+        /* The server looks at this after it has moved the word: one of the two sees the other. */
+        atomic_fetch_add(&server.wire->client_sleeps, 1);
+        const uint32_t seen = atomic_load(word);
+        if (!is(which, number))
+            tb_wire_wait(word, seen, SLEEP_SECONDS);
+        atomic_fetch_sub(&server.wire->client_sleeps, 1);
+    }
+    return is_lost() || atomic_load(&server.wire->status) != TB_OK ? lose() : TB_OK;
+}
+
+bool tb_record_has_passed(uint32_t event, uint32_t number)
+{
+    return (int32_t)(atomic_load_explicit(&server.wire->passed[event], memory_order_acquire) - number) >= 0;
+}
+
+tb_status tb_wait_for_record(uint32_t event, uint32_t number)
+{
+    return is_lost() ? TB_DEVICE_LOST
+                     : wait_until(tb_record_has_passed, event, number, &server.wire->events_passed);
+}
+
+/* ---- Orders ----------------------------------------------------------------------------------------------- */
+
+static bool has_room(uint32_t which, uint32_t tail)
+{
+    (void)which;
+    return tail - atomic_load_explicit(&server.wire->head, memory_order_acquire) < TB_WIRE_ORDERS;
+}
+
+static bool is_answered(uint32_t which, uint32_t number)
+{
+    (void)which;
+    return atomic_load_explicit(&server.wire->answered, memory_order_acquire) == number;
+}
+
+/* Only what the kind needs is copied: most orders have no command. */
+static size_t bytes_of(const tb_order *order)
+{
+    return order->kind == TB_ORDER_COMMAND ? sizeof *order : offsetof(tb_order, command);
+}
+
+/* Under the lock. */
+static tb_status write_order(const tb_order *order)
+{
+    tb_wire *wire = server.wire;
+    const uint32_t tail = atomic_load_explicit(&wire->tail, memory_order_relaxed);
+    if (!has_room(0, tail))
+        TB_TRY(wait_until(has_room, 0, tail, &wire->head));
+    memcpy(&wire->orders[tail % TB_WIRE_ORDERS], order, bytes_of(order));
+    /* The order is there when tail says so; and either the server sees that tail has moved before it sleeps, or this thread sees
+     * that it sleeps. */
+    atomic_store(&wire->tail, tail + 1);
+    if (atomic_load(&wire->server_sleeps))
+        tb_wire_wake(&wire->tail);
+    return TB_OK;
+}
+
+/* What a thread has left in the middle that jumped out of here is not gone on with. */
+static bool take_connection(void)
+{
+    if (is_lost())
+        return false;
+    tb_take_lock(&server.lock);
+    if (!tb_is_damaged(&server.lock))
+        return true;
+    tb_free_lock(&server.lock);
+    lose();
+    return false;
+}
+
+tb_status tb_send_order(const tb_order *order)
+{
+    if (!take_connection())
+        return TB_DEVICE_LOST;
+    const tb_status status = write_order(order);
+    tb_free_lock(&server.lock);
+    return status;
+}
+
+tb_status tb_ask_server(tb_order *order, uint64_t answers[2])
+{
+    if (!take_connection())
+        return TB_DEVICE_LOST;
+    order->number = ++server.numbers;
+    tb_status status = write_order(order);
+    if (status == TB_OK)
+        status = wait_until(is_answered, 0, order->number, &server.wire->answered);
+    if (status == TB_OK) {
+        status = (tb_status)server.wire->answer;
+        answers[0] = server.wire->answers[0];
+        answers[1] = server.wire->answers[1];
+    }
+    tb_free_lock(&server.lock);
+    return status;
+}
