@@ -97,6 +97,14 @@ static tb_buffer remove_kept(size_t index)
     return buffer;
 }
 
+void tb_forget_buffers(void)
+{
+    kept_count = 0;
+    refused_bytes = 0;
+    janitor_at_work = false;
+    lock = (tb_lock){0};
+}
+
 /* ---- What nobody has used for long ------------------------------------------------------------------------ */
 
 static double keep_seconds(void)

@@ -27,6 +27,9 @@ int tb_pinned_for(int device);
 /* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
 
+/* In a forked child, which has none of its parent's buffers: nobody's are kept. */
+void tb_forget_buffers(void);
+
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);
 

@@ -122,6 +122,13 @@ bool tb_machine_is_inherited(void)
     return atomic_load(&is_inherited);
 }
 
+void tb_machine_begin_anew(void)
+{
+    atomic_store(&readiness, TB_UNTRIED);
+    atomic_store(&chips, NULL);
+    device_count = 0;
+}
+
 tb_readiness tb_machine_forget(void)
 {
     const uint32_t before = atomic_load(&readiness);

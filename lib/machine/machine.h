@@ -60,6 +60,9 @@ void tb_machine_publish(const tb_chip *table);
 void tb_machine_settle(tb_readiness to);
 void tb_machine_wait_until_settled(double seconds);
 
+/* In a forked child whose parent's devices are another process's: untried again. */
+void tb_machine_begin_anew(void);
+
 /* In a forked child: lost, unless nobody had begun. Returns what it was. */
 tb_readiness tb_machine_forget(void);
 

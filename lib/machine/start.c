@@ -1,6 +1,7 @@
 #include "lib/machine/start.h"
 
 #include "lib/device/device_entry.h"
+#include "lib/device/memory.h"
 #include "lib/machine/calibrate.h"
 #include "lib/machine/claim.h"
 #include "lib/machine/local_rank.h"
@@ -33,6 +34,10 @@ static int tables_published;
 
 /* What whoever began asked for. */
 static tb_before_ready *before_ready;
+
+/* Another process has the devices up, or is being asked; when it was asked last. */
+static atomic_bool is_served;
+static _Atomic(double) looked;
 
 /* Held while a device is opened. */
 static tb_lock opening;
@@ -266,6 +271,14 @@ static bool take_served_devices(void)
 static void forget_device_in_child(void)
 {
     tb_forget_bringing_up();
+    tb_forget_buffers();
+    if (atomic_load(&is_served)) {
+        tb_forget_served_devices();
+        tb_machine_begin_anew();
+        device_count = tables_published = 0;
+        atomic_store(&looked, 0);
+        return;
+    }
     if (tb_machine_forget() == TB_STARTING || atomic_load(&opening_more))
         tb_distrust_linker();
 }
@@ -345,9 +358,11 @@ static void open_now(int device)
 /* Where there was no server, one may come: so long after. */
 #define LOOK_SECONDS 1.0
 
+/* How long a call waits for a server's answer; and where the program has said that it waits for a device. */
+enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 1000 };
+
 static bool is_time_to_look(void)
 {
-    static _Atomic(double) looked;
     const double now = tb_seconds();
     if (now - atomic_load(&looked) < LOOK_SECONDS)
         return false;
@@ -358,6 +373,7 @@ static bool is_time_to_look(void)
 void tb_machine_meet_server(void)
 {
     volatile bool is_ours = true; /* as in start_once */
+    const bool waits = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT;
     tb_leaving leaving;
     if (tb_machine_facts().readiness != TB_UNTRIED || tb_option_value(TB_OPTION_SERVER) == TB_SERVER_NEVER ||
         tb_option_value(TB_OPTION_START) == TB_START_OPTION_NEVER || tb_platform.in_process() ||
@@ -365,10 +381,15 @@ void tb_machine_meet_server(void)
         return;
     tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
     is_ours = tb_machine_begin();
-    if (is_ours && tb_meet_server(tb_slot_bytes()) && take_served_devices())
-        tb_machine_settle(TB_READY);
-    else if (is_ours)
-        tb_machine_end_trial();
+    if (is_ours) {
+        atomic_store(&is_served, true);
+        const bool is_met = tb_meet_server(tb_slot_bytes(), waits ? GREETING_WAITED_FOR : GREETING_MILLISECONDS) && take_served_devices();
+        atomic_store(&is_served, is_met);
+        if (is_met)
+            tb_machine_settle(TB_READY);
+        else
+            tb_machine_end_trial();
+    }
     tb_not_left(&leaving);
 }
 

@@ -8,19 +8,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The server's answer to the greeting is waited for so long: the socket may be one behind which it is only being started. */
-#define GREETING_MILLISECONDS 2
-
-/* A server whose heartbeat stands still for so long is taken for gone. */
+/* A server whose heartbeat stands still for so long is looked at: where it has been stopped, or nobody can tell, it is taken for gone.
+ * One that only waits for a core of a busy machine is given longer. */
 #define STILL_SECONDS 0.05
+#define SLOW_SECONDS  1.0
 
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
 #define SPIN_SECONDS  20e-6
@@ -30,6 +29,9 @@ static struct {
     tb_wire *wire; /* NULL: there is no connection */
     char *slots;
     int socket;
+    dev_t socket_device;
+    ino_t socket_inode;
+    pid_t process; /* the server's; 0: it is in a place where this process does not see it */
     tb_welcome welcome;
     tb_lock lock; /* held while an order is written, and until it is answered */
     uint32_t numbers; /* of orders that were answered */
@@ -43,7 +45,10 @@ static bool is_of_this_user(int socket)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
+        return false;
+    server.process = peer.pid;
+    return true;
 }
 
 static int open_socket(void)
@@ -67,7 +72,7 @@ static int open_socket(void)
 }
 
 /* The welcome, and the two files that come with it. */
-static bool receive(int socket, tb_welcome *welcome, int files[2])
+static bool receive(int socket, int milliseconds, tb_welcome *welcome, int files[2])
 {
     union {
         struct cmsghdr header;
@@ -77,7 +82,7 @@ static bool receive(int socket, tb_welcome *welcome, int files[2])
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct pollfd ready = {.fd = socket, .events = POLLIN};
-    if (poll(&ready, 1, GREETING_MILLISECONDS) != 1)
+    if (poll(&ready, 1, milliseconds) != 1)
         return false;
     const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -103,12 +108,12 @@ static void *map(int file, size_t bytes)
     return mapped;
 }
 
-static bool greet(int socket, size_t slot_bytes)
+static bool greet(int socket, size_t slot_bytes, int milliseconds)
 {
     const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = slot_bytes};
     int files[2];
     if (send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
-        !receive(socket, &server.welcome, files))
+        !receive(socket, milliseconds, &server.welcome, files))
         return false;
     for (int device = 0; device < server.welcome.device_count; device++)
         server.welcome.chips[device].clusters =
@@ -117,31 +122,37 @@ static bool greet(int socket, size_t slot_bytes)
     server.slots = map(files[1], server.welcome.slots_bytes);
     if (!wire || !server.slots)
         return false;
+    struct stat found;
+    if (fstat(socket, &found) != 0)
+        return false;
+    server.socket_device = found.st_dev;
+    server.socket_inode = found.st_ino;
     server.socket = socket;
     server.wire = wire;
     return true;
 }
 
-/* What the child has of the connection is the parent's: the socket's other end would never see it close. */
-static void forget_in_child(void)
+/* The program may have closed it, and its number be another file's: the inode tells. */
+static bool has_socket(void)
 {
-    if (server.wire)
+    struct stat found;
+    return server.wire && fstat(server.socket, &found) == 0 && found.st_dev == server.socket_device &&
+           found.st_ino == server.socket_inode;
+}
+
+void tb_forget_server(void)
+{
+    if (has_socket())
         close(server.socket);
-    server.wire = NULL;
-    atomic_store(&server.lost, true);
+    memset(&server, 0, sizeof server);
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, forget_in_child);
-}
-
-bool tb_connect_to_server(size_t slot_bytes)
+bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
 {
     const int socket = open_socket();
     if (socket < 0)
         return false;
-    if (greet(socket, slot_bytes))
+    if (greet(socket, slot_bytes, milliseconds))
         return true;
     close(socket);
     return false;
@@ -171,13 +182,28 @@ typedef struct watch {
     double since; /* when it was seen to move last; 0: it has not been looked at */
 } watch;
 
+/* Whether the kernel has it running, or ready to run, or asleep until something happens. */
+static bool runs(void)
+{
+    char path[32], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)server.process);
+    const int file = server.process > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file >= 0 && read(file, text, sizeof text - 1) < 0)
+        text[0] = '\0';
+    if (file >= 0)
+        close(file);
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && strchr("RSD", name_end[2]) && name_end[2] != '\0';
+}
+
 static bool is_alive(watch *watch)
 {
     const uint32_t heartbeat = atomic_load(&server.wire->heartbeat);
     const double now = tb_seconds();
     if (watch->since == 0 || heartbeat != watch->heartbeat)
         *watch = (struct watch){.heartbeat = heartbeat, .since = now};
-    return now - watch->since < STILL_SECONDS && !has_ended();
+    const double still = now - watch->since;
+    return !has_ended() && (still < STILL_SECONDS || (still < SLOW_SECONDS && runs()));
 }
 
 static bool is_lost(void)

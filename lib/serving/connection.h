@@ -1,15 +1,19 @@
 /* A client's connection to the server (`tileblas serve`): the greeting, and orders and answers by what the two then share (wire.h).
  *
  * One connection a process, made once. It is lost when the server ends, stands still for long, or has found something wrong; it
- * then stays lost, and every order answers TB_DEVICE_LOST at once. A forked child has none.
+ * then stays lost, and every order answers TB_DEVICE_LOST at once.
  */
 #ifndef TB_CONNECTION_H
 #define TB_CONNECTION_H
 
 #include "lib/serving/wire.h"
 
-/* Whether a server answers, which is waited for no longer than two milliseconds. slot_bytes: as a pipeline's slots will be. */
-bool tb_connect_to_server(size_t slot_bytes);
+/* Whether a server answers, within so long: it may only be being started behind its socket. slot_bytes: as a pipeline's slots will
+ * be. */
+bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
+
+/* In a forked child: the connection is its parent's, and what was mapped is not there. It may make one of its own. */
+void tb_forget_server(void);
 
 /* What the server has said of its devices. Connected only. */
 const tb_welcome *tb_server_welcome(void);

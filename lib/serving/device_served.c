@@ -344,10 +344,21 @@ static const tb_device_operations operations = {
     .enqueue = enqueue,
 };
 
-bool tb_meet_server(size_t slot_bytes)
+bool tb_meet_server(size_t slot_bytes, int milliseconds)
 {
-    if (!tb_connect_to_server(slot_bytes))
+    if (!tb_connect_to_server(slot_bytes, milliseconds))
         return false;
     tb_served_devices = &operations;
     return true;
+}
+
+void tb_forget_served_devices(void)
+{
+    memset(streams, 0, sizeof streams);
+    memset(events, 0, sizeof events);
+    memset(stream_taken, 0, sizeof stream_taken);
+    memset(event_taken, 0, sizeof event_taken);
+    memset(piece_taken, 0, sizeof piece_taken);
+    lock = (tb_lock){0};
+    tb_forget_server();
 }

@@ -7,6 +7,9 @@
 
 /* Whether there is a server: from then on its devices have ordinals from TB_SERVED_FIRST on, and are open. What they are
  * tb_server_welcome() tells. Once a process. */
-bool tb_meet_server(size_t slot_bytes);
+bool tb_meet_server(size_t slot_bytes, int milliseconds);
+
+/* In a forked child. */
+void tb_forget_served_devices(void);
 
 #endif

@@ -7,6 +7,9 @@
 #include "lib/user/options.h"
 #include "lib/device/platform.h"
 
+#include <pthread.h>
+#include <string.h>
+
 /* Medium products leave most of the device idle, and the link: so many are at work side by side. */
 #define CHANNELS 4
 
@@ -21,6 +24,17 @@ static struct queue {
     bool taken[CHANNELS];
     tb_pipeline *channels[CHANNELS]; /* kept between turns; NULL: to be made */
 } queues[TB_DEVICES_MAXIMUM];
+
+/* A forked child has none of its parent's pipelines. */
+static void forget_in_child(void)
+{
+    memset(queues, 0, sizeof queues);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
 
 #define STAGING_SHARE 8 /* of the limit */
 
