@@ -131,18 +131,34 @@ static void *keep_berths(void *unused)
 /* ---- Clients ---------------------------------------------------------------------------------------------- */
 
 /* A client of this user's and of this build. */
-static bool hear_hello(int socket, pid_t *pid)
+static bool hear_hello(int socket, tb_hello *hello, pid_t *pid)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
     struct pollfd ready = {.fd = socket, .events = POLLIN};
-    tb_hello hello;
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
         return false;
     *pid = peer.pid;
     return poll(&ready, 1, HELLO_MILLISECONDS) == 1 &&
-           recv(socket, &hello, sizeof hello, MSG_DONTWAIT) == (ssize_t)sizeof hello &&
-           hello.build == tb_wire_build();
+           recv(socket, hello, sizeof *hello, MSG_DONTWAIT) == (ssize_t)sizeof *hello &&
+           hello->build == tb_wire_build();
+}
+
+static tb_welcome make_welcome(void)
+{
+    tb_welcome own = welcome;
+    tb_take_lock(&port.lock);
+    own.clients = port.clients;
+    tb_free_lock(&port.lock);
+    for (int i = 0; i < facts.chip_count; i++)
+        own.held_bytes[i] = tb_held_bytes(facts.chips[i].device);
+    return own;
+}
+
+static void say_status(int socket)
+{
+    const tb_welcome own = make_welcome();
+    (void)!send(socket, &own, sizeof own, MSG_NOSIGNAL);
 }
 
 static bool say_welcome(int socket, const tb_berth *berth)
@@ -152,7 +168,7 @@ static bool say_welcome(int socket, const tb_berth *berth)
         char room[CMSG_SPACE(2 * sizeof(int))];
     } control = {0};
     const int files[2] = {berth->wire_file, berth->slots_file};
-    tb_welcome own = welcome;
+    tb_welcome own = make_welcome();
     struct iovec part = {.iov_base = &own, .iov_len = sizeof own};
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
@@ -186,8 +202,12 @@ static void *receive_client(void *argument)
 {
     const int socket = (int)(intptr_t)argument;
     tb_berth berth;
+    tb_hello hello;
     pid_t pid;
-    if (hear_hello(socket, &pid) && take_berth(&berth)) {
+    const bool is_client = hear_hello(socket, &hello, &pid);
+    if (is_client && hello.slot_bytes == 0) {
+        say_status(socket);
+    } else if (is_client && take_berth(&berth)) {
         hold_session(socket, &berth, pid);
         tb_unmake_berth(&berth);
     }
@@ -269,6 +289,7 @@ static void prepare_welcome(void)
 {
     welcome.build = tb_wire_build();
     welcome.status = TB_OK;
+    welcome.process = getpid();
     welcome.device_count = facts.chip_count;
     for (int i = 0; i < facts.chip_count; i++) {
         const tb_chip *chip = &facts.chips[i];

@@ -51,6 +51,11 @@ typedef struct session {
 /* Bytes of each device that clients hold. */
 static _Atomic(uint64_t) held_bytes[TB_DEVICES_MAXIMUM];
 
+uint64_t tb_held_bytes(int device)
+{
+    return atomic_load(&held_bytes[device]);
+}
+
 static bool holds(const tb_holdings *holdings, int device, uint64_t address, uint64_t bytes)
 {
     const session *session = (const void *)holdings;

@@ -158,6 +158,20 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
     return false;
 }
 
+bool tb_ask_status(tb_welcome *welcome, int milliseconds)
+{
+    const tb_hello hello = {.build = tb_wire_build()};
+    const int socket = open_socket();
+    struct pollfd ready = {.fd = socket, .events = POLLIN};
+    const bool is_told = socket >= 0 && send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello &&
+                         poll(&ready, 1, milliseconds) == 1 &&
+                         recv(socket, welcome, sizeof *welcome, MSG_DONTWAIT) == (ssize_t)sizeof *welcome &&
+                         welcome->build == tb_wire_build();
+    if (socket >= 0)
+        close(socket);
+    return is_told;
+}
+
 const tb_welcome *tb_server_welcome(void)
 {
     return &server.welcome;

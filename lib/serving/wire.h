@@ -65,15 +65,18 @@ typedef struct tb_wire {
 
 typedef struct tb_hello {
     uint64_t build; /* tb_wire_build() */
-    uint64_t slot_bytes; /* as large as the client's slots are to be */
+    uint64_t slot_bytes; /* as large as the client's slots are to be; 0: nothing but the welcome is asked for */
 } tb_hello;
 
-/* Two files come with it, where the status is TB_OK: the wire's and the slots'. */
+/* Two files come with it for a client: the wire's and the slots'. */
 typedef struct tb_welcome {
     uint64_t build;
     int32_t status;
     int32_t device_count;
+    int32_t clients; /* that the server has */
+    int32_t process;
     uint64_t slots_bytes;
+    uint64_t held_bytes[TB_WIRE_DEVICES]; /* of the devices' memory, by clients */
     tb_chip chips[TB_WIRE_DEVICES]; /* clusters mean nothing: */
     tb_clusters clusters[TB_WIRE_DEVICES];
     bool knows_clusters[TB_WIRE_DEVICES];
