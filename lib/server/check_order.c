@@ -151,13 +151,14 @@ static bool is_no_batch(const tb_batch *batch)
     return batch->count == 0 || batch->count == 1;
 }
 
-static bool check_expansion(const tb_holdings *holdings, int device, const tb_expansion *expansion)
+static bool check_expansion(const tb_holdings *holdings, int device, tb_expansion *expansion)
 {
     const tb_operand *source = &expansion->source;
     const tb_matrix *target = &expansion->target;
     if (!is_no_batch(&expansion->batch) || !holds_matrix(holdings, device, &source->matrix) ||
         !holds_matrix(holdings, device, target) || !is_diagonal(source->diagonal))
         return false;
+    expansion->batch = (tb_batch){0};
     const bool turned = source->transposed, complex = tb_is_complex(source->element);
     const int64_t rows = (turned ? source->columns : source->rows) * (complex ? 2 : 1),
                   columns = (turned ? source->rows : source->columns) * (expansion->embedded ? 2 : 1);

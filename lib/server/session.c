@@ -40,6 +40,7 @@ typedef struct session {
     struct {
         tb_stream *stream; /* NULL: there is none */
         const tb_chip *chip;
+        tb_launch last; /* in it */
     } streams[TB_WIRE_STREAMS];
     held_event events[TB_WIRE_EVENTS];
     uint16_t pending[TB_WIRE_EVENTS];
@@ -94,12 +95,25 @@ static tb_stream *stream_of(const session *session, const tb_order *order)
     return order->stream < TB_WIRE_STREAMS ? session->streams[order->stream].stream : NULL;
 }
 
+/* Whether what the launch before has made of A serves again, where the client says so. */
+static bool may_have_same_a(const tb_launch *last, const tb_launch *now)
+{
+    const tb_product *x = &last->product, *y = &now->product;
+    return last->row == now->row && last->workspace == now->workspace && x->a.data == y->a.data &&
+           x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
+}
+
 static tb_status command(session *session, tb_order *order)
 {
     tb_stream *stream = stream_of(session, order);
     if (!stream ||
         !tb_check_command(&session->holdings, session->streams[order->stream].chip, &order->command))
         return REFUSED;
+    if (order->command.kind == TB_COMMAND_LAUNCH) {
+        tb_launch *launch = &order->command.launch, *last = &session->streams[order->stream].last;
+        launch->same_a = launch->same_a && may_have_same_a(last, launch);
+        *last = *launch;
+    }
     return tb_enqueue(stream, &order->command);
 }
 
@@ -138,6 +152,7 @@ static tb_status create_stream(session *session, const tb_order *order)
     if (!chip || order->stream >= TB_WIRE_STREAMS || session->streams[order->stream].stream)
         return REFUSED;
     session->streams[order->stream].chip = chip;
+    memset(&session->streams[order->stream].last, 0, sizeof(tb_launch));
     return tb_create_stream(chip->device, &session->streams[order->stream].stream);
 }
 
