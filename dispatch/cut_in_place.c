@@ -37,7 +37,6 @@ static tb_tiling cut_columns(const tb_product *product, int64_t columns)
                        .next_n = columns,
                        .swath_n = columns,
                        .next_swath_n = columns,
-                       .band_swath_n = columns,
                        .slab_k = k,
                        .slabs = 1,
                        .ring_a = 2,
