@@ -11,7 +11,9 @@
 /* What follows was fitted to 342 ways of cutting squares of 1024 to 12288 and some others, on an H200 with 16
  * cores, in ordinary and in pinned memory: within a shape, forecasts are off by 2.8%. */
 
-/* A column, or what of it is loaded, where the link or the host's threads do not go on with the next one. */
+/* A column, or what of it is loaded or goes back, where the link or the host's threads do not go on with the next one. Triangles
+ * that grow by rows, which alone go back so, were not among those ways; they were off by 10% (docs/lab/triangles.md).
+ */
 #define PIECE_SECONDS 13e-9
 /* What the calling thread takes for a slot beside copying. */
 #define SLOT_THREAD_SECONDS 29e-6
