@@ -393,6 +393,24 @@ static void what_is_in_place_goes_through_slots(check_random *random)
     }
 }
 
+/* A C that stays on the device has one place there, from which it is written where it lies, also where rows of it are computed
+ * one after the other. */
+static void what_stays_has_one_place(void)
+{
+    const int64_t m = 8691, n = 2060;
+    const tb_product product = tb_triangular(TB_MULTIPLIES, TB_FP32, false, TB_LOWER, false, false, false, m,
+                                             n, (tb_scalar){1, 0}, NULL, n, NULL, m);
+    for (int stays = 0; stays < 2; stays++) {
+        tb_budget budget = budget_for(TB_BY_SLOTS, 100e9);
+        tb_tiling t;
+        budget.kernel = tb_find_kernel("strmm_block");
+        budget.passages[TB_C] = stays ? TB_NO_PASSAGE : TB_BY_SLOTS;
+        CHECK(tb_choose_tiling(&product, &budget, &t) && t.band_m < m && t.apart == !stays,
+              "%s: bands of %lld rows, apart %d", stays ? "stays" : "goes back", (long long)t.band_m,
+              t.apart);
+    }
+}
+
 /* Of all that a cut depends on but the room, which whoever remembers a cut compares himself. */
 static void cuts_are_told_apart(void)
 {
@@ -422,6 +440,7 @@ int main(void)
 {
     cuts_are_told_apart();
     a_tight_product_is_whole();
+    what_stays_has_one_place();
     a_square_is_cut_well(4096, 1.31);
     a_square_is_cut_well(8192, 1.34);
     a_square_is_cut_well(10240, 1.39);
