@@ -37,7 +37,6 @@ static tb_tiling cut_columns(const tb_product *product, int64_t columns)
                        .next_n = columns,
                        .swath_n = columns,
                        .next_swath_n = columns,
-                       .band_swath_n = columns,
                        .slab_k = k,
                        .slabs = 1,
                        .ring_a = 2,
@@ -45,11 +44,17 @@ static tb_tiling cut_columns(const tb_product *product, int64_t columns)
                        .ring_c = 2};
 }
 
-static tb_tiling cut_rows(const tb_product *product, int64_t rows)
+/* Bands have places of their own where they go back to the host one by one. A C that stays is written where it lies as a whole. */
+static void set_band(tb_tiling *tiling, const tb_budget *budget, int64_t rows)
+{
+    tiling->band_m = tiling->piece_m = rows;
+    tiling->apart = rows < tiling->block_m && budget->passages[TB_C] != TB_NO_PASSAGE;
+}
+
+static tb_tiling cut_rows(const tb_product *product, const tb_budget *budget, int64_t rows)
 {
     tb_tiling tiling = cut_columns(product, product->n);
-    tiling.band_m = tiling.piece_m = rows;
-    tiling.apart = rows < product->m;
+    set_band(&tiling, budget, rows);
     return tiling;
 }
 
@@ -78,7 +83,7 @@ static tb_tiling cut(const tb_product *product, const tb_budget *budget, int par
                   each = tb_smaller(tb_round_up(tb_ceil_div(extent, parts), EXTENT_MULTIPLE), extent);
     const int64_t most =
         by_columns || budget->passages[TB_C] == TB_NO_PASSAGE ? extent : band_most(product, budget);
-    return by_columns ? cut_columns(product, each) : cut_rows(product, tb_smaller(each, most));
+    return by_columns ? cut_columns(product, each) : cut_rows(product, budget, tb_smaller(each, most));
 }
 
 /* Where not all of C has room on the device. */
@@ -95,8 +100,7 @@ static bool shrink(const tb_product *product, const tb_budget *budget, tb_tiling
             if (tiling->block_m == 1)
                 return false;
             tiling->block_m = tb_ceil_div(tiling->block_m, 2);
-            tiling->band_m = tiling->piece_m = tb_smaller(tiling->band_m, tiling->block_m);
-            tiling->apart = tiling->band_m < tiling->block_m;
+            set_band(tiling, budget, tb_smaller(tiling->band_m, tiling->block_m));
         }
     }
     return true;

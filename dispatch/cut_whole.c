@@ -63,8 +63,6 @@ static int64_t fill_rounds(const tb_product *product, int64_t least, int64_t til
 typedef struct cut {
     int64_t swath_n;      /* columns at a time, after the first block */
     int64_t first_swaths; /* of so many, the first block */
-    int64_t band_m;       /* other rows come when all columns are there */
-    int64_t lead;         /* slabs that are multiplied for all of C first */
     bool b_by_slabs;
 } cut;
 
@@ -76,24 +74,21 @@ static void cut_a(const tb_product *product, const tb_budget *budget, const cut 
     const int64_t count = tb_larger(m * k / piece, 1);
     /* Where B is A, read the other way, a run of k of A brings what the first block needs of B. */
     const bool rows = product->a.transposed && count > 1 && !tb_has_one_operand(product);
-    tiling->piece_m = tiling->band_m;
-    tiling->slab_k =
-        rows && cut->lead == 0 ? k : tb_smaller(tb_round_up(tb_ceil_div(k, count), TB_SLAB_K_MULTIPLE), k);
+    tiling->piece_m = m;
+    tiling->slab_k = rows ? k : tb_smaller(tb_round_up(tb_ceil_div(k, count), TB_SLAB_K_MULTIPLE), k);
     tiling->slabs = tb_ceil_div(k, tiling->slab_k);
-    tiling->lead = tb_smaller(cut->lead, tiling->slabs - 1);
-    tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
     if (rows)
-        tiling->piece_m = fill_rounds(product, tb_ceil_div(m, count), budget->kernel->tile_m, product->m,
+        tiling->piece_m = fill_rounds(product, tb_ceil_div(m, count), budget->kernel->tile_m, m,
                                       tb_ceil_div(tiling->block_n, budget->kernel->tile_n),
-                                      tb_smaller(2 * tb_ceil_div(m, count), tiling->band_m), budget);
-    tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs - tiling->lead > 1;
+                                      tb_smaller(2 * tb_ceil_div(m, count), m), budget);
+    tiling->b_by_slabs = cut->b_by_slabs && !rows && tiling->slabs > 1;
 }
 
 /* Columns of C as they complete, a first block of them while A arrives. */
 static tb_tiling cut_columns(const tb_product *product, const tb_budget *budget, const cut *cut)
 {
     const int64_t m = product->m, n = product->n;
-    tb_tiling tiling = {.whole = true, .block_m = m, .band_m = tb_smaller(cut->band_m, m)};
+    tb_tiling tiling = {.whole = true, .block_m = m, .band_m = m};
     tiling.block_n = tb_smaller(cut->first_swaths * cut->swath_n, n);
     tiling.next_swath_n = tiling.next_n = cut->swath_n;
     if (product->b.transposed) {
@@ -102,12 +97,10 @@ static tb_tiling cut_columns(const tb_product *product, const tb_budget *budget,
     }
     tiling.next_n = tb_smaller(tiling.next_n, tb_larger(n - tiling.block_n, 1));
     cut_a(product, budget, cut, &tiling);
-    tiling.swath_n = tb_choose_swath(budget, tiling.band_m, tiling.block_n, tiling.slab_k);
+    tiling.swath_n = tb_choose_swath(budget, m, tiling.block_n, tiling.slab_k);
     /* Narrower ones than those after it would only have the first block complete later. */
     if (tiling.block_n < n)
         tiling.swath_n = tb_smaller(tb_larger(tiling.swath_n, tiling.next_swath_n), tiling.block_n);
-    tiling.band_swath_n = tb_choose_swath(budget, tb_larger(m - tiling.band_m, 1), n,
-                                          tb_larger(product->k - tiling.lead * tiling.slab_k, 1));
     return tiling;
 }
 
@@ -126,26 +119,15 @@ typedef struct search {
     tb_known_size known[TB_SIZES_KNOWN];
 } search;
 
-/* What the next one tried has to take, of the best so far: less where it has more products to launch, and
- * where the best is simple and it is not, as forecasts are not that good. */
+/* What the next one tried has to take, of the best so far: less where it has more products to launch. */
 #define BETTER       0.998
 #define FINER_BETTER 0.995
-#define WORTH_MORE   0.96
-
-static bool is_simple(const search *search, const cut *cut)
-{
-    return cut->band_m == search->product->m && cut->lead == 0;
-}
 
 static void consider(search *search, const cut *cut)
 {
     const tb_tiling tiling = cut_columns(search->product, search->budget, cut);
-    if (tb_tiling_bytes(search->product, &tiling) > search->budget->bytes)
-        return;
     const double seconds = tb_steps_seconds(search->product, &tiling, search->budget, search->known);
-    double least = cut->swath_n < search->cut.swath_n ? FINER_BETTER : BETTER;
-    if (is_simple(search, &search->cut) && !is_simple(search, cut))
-        least = WORTH_MORE;
+    const double least = cut->swath_n < search->cut.swath_n ? FINER_BETTER : BETTER;
     if (seconds >= least * search->seconds)
         return;
     search->seconds = seconds;
@@ -190,35 +172,12 @@ static int64_t swath_least(const tb_product *product, const tb_budget *budget)
 static void try_swaths(search *search)
 {
     const int64_t n = search->product->n, least = swath_least(search->product, search->budget);
-    cut next = {.band_m = search->product->m};
+    cut next = {0};
     for (size_t i = 0; i < sizeof swaths / sizeof *swaths; i++) {
         next.swath_n = SWATH_MULTIPLE * tb_ceil_div(n, COLUMNS_MANY) * swaths[i];
         if (next.swath_n >= least && next.swath_n < n)
             try_first_blocks(search, next);
     }
-}
-
-/* Slabs for all of C first, rows that come last, or both; what takes less than that gains nothing by it. */
-#define MORE_SECONDS 4e-3
-#define LEAD_MOST    5
-
-static void try_more(search *search)
-{
-    const int64_t m = search->product->m;
-    const cut from = search->cut;
-    /* Rows of the one operand that come last are columns of B that the first ones need. */
-    const int eighths_least = tb_has_one_operand(search->product) ? 8 : 5;
-    for (int lead = 0; lead <= LEAD_MOST; lead++)
-        for (int eighths = eighths_least; eighths <= 8; eighths++) {
-            cut next = from;
-            next.lead = lead;
-            next.band_m =
-                tb_smaller(tb_round_up(tb_ceil_div(m * eighths, 8), search->budget->kernel->tile_m), m);
-            next.first_swaths = tb_larger(from.first_swaths * (8 - lead) / 8, 1);
-            consider(search, &next);
-            next.first_swaths = 1;
-            consider(search, &next);
-        }
 }
 
 static tb_tiling search_columns(const tb_product *product, const tb_budget *budget, const cut *in_one)
@@ -227,8 +186,6 @@ static tb_tiling search_columns(const tb_product *product, const tb_budget *budg
     consider(&search, in_one);
     if (takes_blocks(product, budget))
         try_swaths(&search);
-    if (search.cut.swath_n < product->n && search.seconds > MORE_SECONDS)
-        try_more(&search);
     return search.tiling;
 }
 
@@ -264,6 +221,9 @@ static bool reads_short_rows(const tb_product *product, const tb_budget *budget,
     return (a_is_short || b_is_short) && growing->next_n < tb_in_slot(budget, product) / FAR_SLOT_ROWS;
 }
 
+/* What a triangle that grows has to take of what one that does not grow does, as forecasts are not that good. */
+#define WORTH_GROWING 0.96
+
 /* Where all of a triangle's C is to go back, before all of A has come. */
 static void grow_if_faster(const tb_product *product, const tb_budget *budget, tb_tiling *tiling)
 {
@@ -271,7 +231,7 @@ static void grow_if_faster(const tb_product *product, const tb_budget *budget, t
     if (product->mask == TB_FULL || product->m != product->n || product->diagonal != 0 ||
         !takes_blocks(product, budget))
         return;
-    double best = WORTH_MORE * tb_steps_seconds(product, tiling, budget, known);
+    double best = WORTH_GROWING * tb_steps_seconds(product, tiling, budget, known);
     for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
         const tb_tiling growing = cut_growing(product, budget, growths[i]);
         if (reads_short_rows(product, budget, &growing))
@@ -315,7 +275,7 @@ static bool cut_rows(const tb_product *product, const tb_budget *budget, tb_tili
     /* None is much lower than the others: each has all of B split once more. */
     tiling->band_m = tb_smaller(tb_round_up(tb_ceil_div(m, tb_larger(m / most, 1)), tile), m);
     tiling->piece_m = tiling->band_m;
-    tiling->swath_n = tiling->band_swath_n = tb_choose_swath(budget, tiling->band_m, n, k);
+    tiling->swath_n = tb_choose_swath(budget, tiling->band_m, n, k);
     return tiling->band_m < m;
 }
 
@@ -323,7 +283,7 @@ bool tb_cut_whole(const tb_product *product, const tb_budget *budget, tb_tiling 
 {
     const int64_t m = product->m, n = product->n, k = product->k;
     const int64_t rows_most = tb_in_slot(budget, product);
-    const cut in_one = {.swath_n = n, .first_swaths = 1, .band_m = m};
+    const cut in_one = {.swath_n = n, .first_swaths = 1};
     if (m > rows_most || n > rows_most || k > rows_most)
         return false;
     if (tb_tiling_bytes(product, &(tb_tiling){.whole = true}) > budget->bytes)

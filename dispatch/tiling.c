@@ -115,8 +115,7 @@ tb_product tb_nominal_subproduct(const tb_product *product, int64_t m, int64_t n
 /* Pieces of A that the first block waits for. */
 static int64_t first_steps(const tb_tiling *tiling)
 {
-    return tiling->piece_m < tiling->band_m ? tb_ceil_div(tiling->band_m, tiling->piece_m)
-                                            : tiling->slabs - tiling->lead;
+    return tiling->piece_m < tiling->band_m ? tb_ceil_div(tiling->band_m, tiling->piece_m) : tiling->slabs;
 }
 
 int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling)
@@ -125,7 +124,7 @@ int64_t tb_step_count(const tb_product *product, const tb_tiling *tiling)
         return tb_ceil_div(product->n, tiling->block_n) * tiling->slabs;
     if (tiling->grows)
         return tb_ceil_div(product->n, tiling->next_n);
-    return tiling->lead + first_steps(tiling) + tb_ceil_div(product->n - tiling->block_n, tiling->next_n) +
+    return first_steps(tiling) + tb_ceil_div(product->n - tiling->block_n, tiling->next_n) +
            tb_ceil_div(product->m, tiling->band_m) - 1;
 }
 
@@ -155,38 +154,25 @@ static tb_range range_at(int64_t first, int64_t most, int64_t end)
     return (tb_range){first, tb_smaller(most, end - first)};
 }
 
-/* A run of k for all of C. */
-static tb_step lead_step(const tb_product *product, const tb_tiling *tiling, int64_t index)
-{
-    const tb_range k = range_at(index * tiling->slab_k, tiling->slab_k, product->k);
-    return (tb_step){.rows = {0, product->m},
-                     .columns = {0, product->n},
-                     .k = k,
-                     .brings_a = true,
-                     .b_k = k,
-                     .brings_c = index == 0,
-                     .swath_n = product->n};
-}
-
 /* A piece of A, for the first block. */
 static tb_step first_step(const tb_product *product, const tb_tiling *tiling, int64_t index)
 {
-    const int64_t count = first_steps(tiling), first_k = tiling->lead * tiling->slab_k;
-    const tb_range all_k = {first_k, product->k - first_k};
+    const int64_t count = first_steps(tiling);
+    const tb_range all_k = {0, product->k};
     tb_step step = {.columns = {0, tiling->block_n},
                     .brings_a = true,
-                    .brings_c = tiling->lead == 0 && index == 0,
+                    .brings_c = index == 0,
                     .swath_n = tiling->block_n,
                     .completes = index + 1 == count};
     if (tiling->piece_m < tiling->band_m) {
         step.rows = range_at(index * tiling->piece_m, tiling->piece_m, tiling->band_m);
         step.k = all_k;
-        step.brings_c = tiling->lead == 0;
+        step.brings_c = true;
         step.b_k = index == 0 ? all_k : (tb_range){0};
         return step;
     }
     step.rows = (tb_range){0, tiling->band_m};
-    step.k = range_at(first_k + index * tiling->slab_k, tiling->slab_k, product->k);
+    step.k = range_at(index * tiling->slab_k, tiling->slab_k, product->k);
     if (tiling->b_by_slabs)
         step.b_k = step.k;
     else if (index == 0)
@@ -236,22 +222,18 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
         return slab_step(product, tiling, index);
     if (tiling->grows)
         return grown_step(product, tiling, index);
-    const int64_t m = product->m, n = product->n, first_k = tiling->lead * tiling->slab_k;
-    const tb_range k = {first_k, product->k - first_k};
-    if (index < tiling->lead)
-        return lead_step(product, tiling, index);
-    index -= tiling->lead;
+    const int64_t m = product->m, n = product->n;
+    const tb_range k = {0, product->k};
     if (index < first_steps(tiling))
         return first_step(product, tiling, index);
     index -= first_steps(tiling);
     const int64_t blocks = tb_ceil_div(n - tiling->block_n, tiling->next_n);
-    const bool brings_c = tiling->lead == 0;
     if (index < blocks)
         return (tb_step){.rows = {0, tiling->band_m},
                          .columns = range_at(tiling->block_n + index * tiling->next_n, tiling->next_n, n),
                          .k = k,
                          .b_k = k,
-                         .brings_c = brings_c,
+                         .brings_c = true,
                          .swath_n = tiling->next_swath_n,
                          .completes = true};
     index -= blocks;
@@ -259,7 +241,7 @@ tb_step tb_step_at(const tb_product *product, const tb_tiling *tiling, int64_t i
                      .columns = {0, n},
                      .k = k,
                      .brings_a = true,
-                     .brings_c = brings_c,
-                     .swath_n = tiling->band_swath_n,
+                     .brings_c = true,
+                     .swath_n = tiling->swath_n,
                      .completes = true};
 }

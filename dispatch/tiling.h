@@ -26,12 +26,10 @@ typedef struct tb_tiling {
     int64_t block_m, block_n;
     int64_t band_m;  /* rows of C that are computed and returned before others are; without whole, block_m */
     int64_t next_n;  /* columns of the blocks after the first; without whole, block_n */
-    int64_t swath_n; /* in the first block */
+    int64_t swath_n; /* in the first block, and in the bands after the first */
     int64_t next_swath_n; /* in the blocks after it */
-    int64_t band_swath_n; /* with whole: in the bands after the first */
     int64_t slab_k;
     int64_t slabs;   /* of k; with whole, in the first block: the others have one */
-    int64_t lead;    /* with whole: slabs that are multiplied for all of C before anything else */
     int64_t piece_m; /* with whole: rows of A that are loaded at a time in the first block */
     /* With whole: a triangle that grows by next_n rows of A and columns of B, each of which complete rows of a lower one, or
      * columns of an upper one; then nothing else cuts it but swaths. */

@@ -11,7 +11,9 @@
 /* What follows was fitted to 342 ways of cutting squares of 1024 to 12288 and some others, on an H200 with 16
  * cores, in ordinary and in pinned memory: within a shape, forecasts are off by 2.8%. */
 
-/* A column, or what of it is loaded, where the link or the host's threads do not go on with the next one. */
+/* A column, or what of it is loaded or goes back, where the link or the host's threads do not go on with the next one. Triangles
+ * that grow by rows, which alone go back so, were not among those ways; they were off by 10% (docs/lab/triangles.md).
+ */
 #define PIECE_SECONDS 13e-9
 /* What the calling thread takes for a slot beside copying. */
 #define SLOT_THREAD_SECONDS 29e-6
@@ -21,9 +23,11 @@
 /* What takes more slots than that is gone through in larger steps. */
 #define SLOTS_MANY 512
 
-/* Columns of C on their way: when they can leave, later when they have left. */
+/* Columns of C on their way: when they can leave, later when they have left. The link takes all between the mask's first row and
+ * its last, and the host's threads what the mask leaves. */
 typedef struct parcel {
-    double time, bytes;
+    double time, bytes, masked_bytes;
+    double piece_seconds; /* what the link takes for their being short */
 } parcel;
 #define PARCELS 256
 
@@ -57,13 +61,14 @@ static void serve(simulation *simulation)
         parcel *next = &simulation->parcels[simulation->sent % PARCELS];
         if (simulation->emptied < simulation->sent && first->time <= simulation->thread) {
             if (budget->passages[TB_C] == TB_BY_SLOTS)
-                simulation->thread += first->bytes / budget->copy_rate + SLOT_THREAD_SECONDS;
+                simulation->thread += first->masked_bytes / budget->copy_rate + SLOT_THREAD_SECONDS;
             simulation->emptied++;
         } else if (simulation->sent < simulation->computed &&
                    simulation->sent < simulation->emptied + TB_SLOTS && next->time <= simulation->thread) {
             const double start = fmax(simulation->thread, simulation->returning);
             simulation->returning =
-                start + tb_link_seconds(next->bytes, budget->chip->link_out, start < simulation->loading);
+                start + next->piece_seconds +
+                tb_link_seconds(next->bytes, budget->chip->link_out, start < simulation->loading);
             next->time = simulation->returning;
             simulation->sent++;
         } else {
@@ -83,18 +88,34 @@ static void serve_all(simulation *simulation)
     }
 }
 
+/* The share of a rectangle of C that the mask leaves. */
+static double share_of(const simulation *simulation, tb_range rows, tb_range columns)
+{
+    if (simulation->product->mask == TB_FULL)
+        return 1;
+    const tb_product part = tb_subproduct(simulation->product, rows, columns, (tb_range){0, 0});
+    return tb_masked_elements(&part) / ((double)rows.count * (double)columns.count);
+}
+
 /* Columns that have been computed, as far as one slot takes them. */
-static void give_back(simulation *simulation, int64_t rows, int64_t columns, double share)
+static void give_back(simulation *simulation, tb_range rows, tb_range columns)
 {
     const tb_budget *budget = simulation->budget;
-    const int64_t in_slot = simulation->slot_elements / tb_larger(rows, 1);
-    const int64_t most = budget->passages[TB_C] == TB_BY_SLOTS ? tb_larger(in_slot, 1) : columns;
-    for (int64_t column = 0; column < columns && budget->passages[TB_C] != TB_NO_PASSAGE; column += most) {
+    const tb_product *product = simulation->product;
+    const double piece_seconds = rows.count < product->m ? PIECE_SECONDS : 0;
+    const int64_t in_slot = simulation->slot_elements / tb_larger(rows.count, 1);
+    const int64_t most = budget->passages[TB_C] == TB_BY_SLOTS ? tb_larger(in_slot, 1) : columns.count;
+    for (int64_t column = 0; column < columns.count && budget->passages[TB_C] != TB_NO_PASSAGE;
+         column += most) {
+        const tb_range sent = {columns.first + column, tb_smaller(most, columns.count - column)};
+        const int64_t width = tb_masked_width(product, rows, sent);
         if (simulation->computed == simulation->emptied + PARCELS)
             serve_all(simulation);
-        simulation->parcels[simulation->computed++ % PARCELS] =
-            (parcel){simulation->computing + RETURN_SECONDS,
-                     share * bytes(simulation, rows, tb_smaller(most, columns - column))};
+        simulation->parcels[simulation->computed++ % PARCELS] = (parcel){
+            .time = simulation->computing + RETURN_SECONDS,
+            .bytes = bytes(simulation, tb_masked_box(product, rows, sent).count, width),
+            .masked_bytes = share_of(simulation, rows, sent) * bytes(simulation, rows.count, sent.count),
+            .piece_seconds = (double)width * piece_seconds};
     }
 }
 
@@ -165,15 +186,6 @@ static const tb_known_size *size_of(const simulation *simulation, int64_t m, int
     return size;
 }
 
-/* The share of a rectangle of C that the mask leaves. */
-static double share_of(const simulation *simulation, tb_range rows, tb_range columns)
-{
-    if (simulation->product->mask == TB_FULL)
-        return 1;
-    const tb_product part = tb_subproduct(simulation->product, rows, columns, (tb_range){0, 0});
-    return tb_masked_elements(&part) / ((double)rows.count * (double)columns.count);
-}
-
 static void multiply(simulation *simulation, const tb_step *step, int64_t columns, double share)
 {
     const int64_t m = step->rows.count, k = step->k.count;
@@ -208,15 +220,14 @@ double tb_steps_seconds(const tb_product *product, const tb_tiling *tiling, cons
     for (int64_t i = 0; i < count; i++) {
         tb_step step = tb_step_at(product, tiling, i);
         /* The last of a band's pieces completes all of its rows. */
-        const int64_t rows = step.rows.first < tiling->band_m ? tiling->band_m : step.rows.count;
+        const tb_range rows = step.rows.first < tiling->band_m ? (tb_range){0, tiling->band_m} : step.rows;
         bring(&simulation, &step);
         for (int64_t column = 0; column < step.columns.count; column += step.swath_n) {
             const tb_range columns = {step.columns.first + column,
                                       tb_smaller(step.swath_n, step.columns.count - column)};
             multiply(&simulation, &step, columns.count, share_of(&simulation, step.rows, columns));
             if (step.completes)
-                give_back(&simulation, rows, columns.count,
-                          share_of(&simulation, (tb_range){step.rows.first, rows}, columns));
+                give_back(&simulation, rows, columns);
             step.brings_a = false;
         }
         serve(&simulation);

@@ -15,6 +15,7 @@
 #define TB_PRODUCT_H
 
 #include "words/batch.h"
+#include "words/integers.h"
 #include "words/operand.h"
 #include "words/role.h"
 #include "words/routine.h"
@@ -272,6 +273,16 @@ static inline tb_range tb_masked_box(const tb_product *product, tb_range rows, t
     first = first > rows.first ? first : rows.first;
     end = end < rows.first + rows.count ? end : rows.first + rows.count;
     return (tb_range){first, end > first ? end - first : 0};
+}
+
+/* So many of these columns, from the first on, that those behind them have none of these rows in the mask. */
+static inline int64_t tb_masked_width(const tb_product *product, tb_range rows, tb_range columns)
+{
+    const int64_t end = tb_ceil_div(rows.first + rows.count, tb_mask_step(product)) - product->diagonal,
+                  width = end - columns.first;
+    if (product->mask != TB_LOWER)
+        return columns.count;
+    return width < 0 ? 0 : width < columns.count ? width : columns.count;
 }
 
 /* Whether no element of C belongs to the mask. */

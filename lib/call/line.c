@@ -16,7 +16,6 @@
 #include "lib/user/options.h"
 #include "lib/reports/ranges.h"
 #include "lib/learning/learning.h"
-#include "lib/learning/repeated.h"
 #include "lib/call/run.h"
 #include "lib/call/sample.h"
 #include "lib/reports/stats.h"
@@ -93,14 +92,6 @@ static void carry_out(tb_task task, const tb_facts *facts, tb_plan *plan, const 
     tb_record_call(task, facts, plan, host->called_as, whole);
 }
 
-/* As the same task's calls before, or as the thread must. */
-static TB_OWN_FRAME void stay(tb_task task, const tb_facts *facts, const tb_plan *plan, const tb_host *host)
-{
-    const double start = tb_seconds();
-    execute(task, plan, host, NULL);
-    tb_record_call(task, facts, plan, host->called_as, tb_seconds() - start);
-}
-
 static void settle(tb_task task, const tb_host *host);
 
 static TB_OWN_FRAME void settle_separately(const tb_product *product, const tb_host *host)
@@ -157,22 +148,6 @@ static TB_OWN_FRAME tb_plan reach_decision(tb_task *task, tb_product *known, tb_
 
 /* ---- The line --------------------------------------------------------------------------------------------- */
 
-/* Where every call is to be told of, every call is decided. */
-static bool may_go_undecided(tb_task task, const tb_facts *facts)
-{
-    return atomic_load_explicit(&tb_small_volume, memory_order_relaxed) > 0 &&
-           !*tb_option_text(TB_OPTION_RECORD) && tb_task_members(task) == 1 && lies_in_host_memory(facts);
-}
-
-static TB_OWN_FRAME bool settle_as_before(tb_task task, tb_facts *facts, const tb_host *host)
-{
-    tb_plan plan;
-    if (!may_go_undecided(task, facts) || !tb_stays_again(task, facts, &plan))
-        return false;
-    stay(task, facts, &plan, host);
-    return true;
-}
-
 static bool is_small(tb_task task)
 {
     if (!tb_is_product(task))
@@ -196,7 +171,9 @@ static TB_OWN_FRAME void settle_decided(tb_task task, tb_facts *facts, const tb_
 static TB_OWN_FRAME void settle_at_home(tb_task task, const tb_facts *facts, const tb_host *host)
 {
     const tb_plan at_home = tb_plan_for_host(TB_REASON_THREAD, false);
-    stay(task, facts, &at_home, host);
+    const double start = tb_seconds();
+    execute(task, &at_home, host, NULL);
+    tb_record_call(task, facts, &at_home, host->called_as, tb_seconds() - start);
 }
 
 static TB_OWN_FRAME void settle_small(tb_task task, const tb_host *host)
@@ -217,7 +194,7 @@ static void settle(tb_task task, const tb_host *host)
         settle_small(task, host);
     else if (host_reaches_all(&facts) && tb_stack_left() < STACK_LEAST)
         settle_at_home(task, &facts, host);
-    else if (!settle_as_before(task, &facts, host))
+    else
         settle_decided(task, &facts, host);
 }
 

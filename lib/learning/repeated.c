@@ -20,9 +20,6 @@
  * so that the two calls of a trial cost some 3%, and four 6%: it may have been slow once, but not for ever. */
 #define CALLS_A_TIME 64.0
 
-/* So many calls in a row are not decided anew, from the CALLS_SOONth call on. */
-#define CALLS_UNDECIDED 7
-
 /* The first call of a way wakes threads and caches that the next one finds awake: a way has been tried when
  * two calls of the thread have gone it in a row, or so many have at all. */
 #define TRIES_MOST 4
@@ -49,8 +46,6 @@ typedef struct entry {
     _Atomic(uint64_t) key; /* 0: nobody's */
     atomic_uint calls;
     way host, streamed;
-    atomic_int undecided;                        /* calls that stay on the host undecided */
-    _Atomic(float) host_seconds, device_seconds; /* the forecasts for these */
 } entry;
 
 static entry entries[ENTRIES];
@@ -156,49 +151,13 @@ static void forget(way *way)
     TB_STORE(&way->tries, 0);
 }
 
-static bool is_time_to_try(unsigned calls)
-{
-    return calls % CALLS_BETWEEN == 0 || calls == CALLS_SOON || calls == 2 * CALLS_SOON;
-}
-
 /* other is the way that the call did not go. */
 static void count_call(entry *entry, way *other)
 {
     const unsigned calls = TB_LOAD(&entry->calls) + 1;
     TB_STORE(&entry->calls, calls);
-    if (is_time_to_try(calls))
+    if (calls % CALLS_BETWEEN == 0 || calls == CALLS_SOON || calls == 2 * CALLS_SOON)
         TB_STORE(&other->tries, 0);
-}
-
-bool tb_stays_again(tb_task task, const tb_facts *facts, tb_plan *plan)
-{
-    if (!tb_is_product(task))
-        return false;
-    const uint64_t key = key_of(task.product, facts);
-    entry *entry = &entries[key % ENTRIES];
-    if (TB_LOAD(&entry->key) != key)
-        return false;
-    const int left = TB_LOAD(&entry->undecided);
-    const unsigned calls = TB_LOAD(&entry->calls) + 1;
-    if (left <= 0 || is_time_to_try(calls))
-        return false;
-    TB_STORE(&entry->undecided, left - 1);
-    TB_STORE(&entry->calls, calls);
-    last_route = TB_ROUTE_HOST;
-    *plan = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
-    plan->host_seconds = (double)TB_LOAD(&entry->host_seconds);
-    plan->device_seconds = (double)TB_LOAD(&entry->device_seconds);
-    return true;
-}
-
-/* After the call was counted: one behind which the other way is due is not followed undecided. */
-static void note_decision(entry *entry, const tb_plan *plan)
-{
-    const unsigned calls = TB_LOAD(&entry->calls);
-    const bool stays = plan->reason == TB_REASON_TOO_SMALL && calls > CALLS_SOON && !is_time_to_try(calls);
-    TB_STORE(&entry->host_seconds, (float)plan->host_seconds);
-    TB_STORE(&entry->device_seconds, (float)plan->device_seconds);
-    TB_STORE(&entry->undecided, stays ? CALLS_UNDECIDED : 0);
 }
 
 void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
@@ -224,5 +183,4 @@ void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb
                              : facts->machine.streamed_ratio * seconds / plan->device_seconds;
     learn(on_host ? &entry->host : &entry->streamed, on_host, (float)ratio, is_awake, calls);
     count_call(entry, on_host ? &entry->streamed : &entry->host);
-    note_decision(entry, plan);
 }

@@ -5,16 +5,11 @@
 #define TB_REPEATED_H
 
 #include "dispatch/plan.h"
-#include "words/task.h"
+#include "words/product.h"
 
 /* Fills facts->repeated, and the machine's ratios where both have been learned from this product; the
  * operands have been located, and the ratios filled from the product's class. */
 void tb_recall_product(const tb_product *product, tb_facts *facts);
-
-/* Whether the task is a single product of which the last decided call stayed on the host for being too small,
- * and so few have followed that this one goes the same way undecided: deciding and learning take a microsecond
- * or two, a fiftieth of what a product of 256 takes. The operands have been located. *plan is then the call's. */
-bool tb_stays_again(tb_task task, const tb_facts *facts, tb_plan *plan);
 
 /* The call took so many seconds. facts are those of its decision; calls whose way was forced teach nothing. */
 void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds);

@@ -114,7 +114,7 @@ static void hand_over(tb_stream_run *run, tb_slot *slot)
         .source = is_there ? columns.data : slot->pinned.memory,
         .source_pitch = is_there ? tb_pitch(&columns) : tb_column_bytes(&columns),
         .row_bytes = tb_column_bytes(&columns),
-        .rows = (size_t)slot->columns,
+        .rows = (size_t)columns.columns,
         .stairs = returned.stairs,
         .past_caches = !is_there && tb_matrix_bytes(&run->product->c.matrix) > CACHES_BYTES,
         .seen = run->seen,

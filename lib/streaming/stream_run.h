@@ -147,7 +147,8 @@ static inline void *tb_on_device(const tb_stream_run *run, tb_role role, int64_t
     return there.data;
 }
 
-/* What is returned at a time: some columns of a band, in the rows that the mask leaves. */
+/* What is returned at a time: some columns of a band, in the rows that the mask leaves, and without those columns behind them of
+ * which it leaves none. */
 typedef struct tb_returned {
     tb_matrix program; /* in the program's memory; of no rows: there is nothing to return */
     void *there;       /* on the device */
@@ -169,10 +170,11 @@ static inline tb_stairs tb_stairs_in(const tb_product *product, int64_t row, int
 static inline tb_returned tb_columns_to_return(const tb_stream_run *run, int64_t first, int64_t columns)
 {
     const tb_band band = tb_band_at(run, first);
-    const tb_range rows =
-        tb_masked_box(run->product, (tb_range){band.row, band.rows}, (tb_range){band.column, columns});
+    const tb_range of_band = {band.row, band.rows}, all = {band.column, columns},
+                   rows = tb_masked_box(run->product, of_band, all);
+    const int64_t width = tb_masked_width(run->product, of_band, all);
     return (tb_returned){
-        .program = tb_rectangle(&run->product->c.matrix, rows.first, band.column, rows.count, columns),
+        .program = tb_rectangle(&run->product->c.matrix, rows.first, band.column, rows.count, width),
         .there = tb_on_device(run, TB_C, rows.first, band.column),
         .stairs = tb_stairs_in(run->product, rows.first, band.column),
     };

@@ -77,13 +77,11 @@ bool __wrap_tb_choose_tiling(const tb_product *product, const tb_budget *budget,
         tiling->band_m = m;
     tiling->slab_k = some(&state, tb_larger(k, 1));
     tiling->slabs = tb_ceil_div(tb_larger(k, 1), tiling->slab_k);
-    tiling->lead = below(&state, tiling->slabs);
-    tiling->apart = tiling->lead == 0 && budget->passages[TB_C] != TB_NO_PASSAGE;
+    tiling->apart = budget->passages[TB_C] != TB_NO_PASSAGE;
     tiling->piece_m = product->a.transposed && !one_operand ? some(&state, tiling->band_m) : tiling->band_m;
     tiling->b_by_slabs = tiling->piece_m == tiling->band_m && below(&state, 2) == 0;
     tiling->next_n = some(&state, n);
     tiling->swath_n = some(&state, tiling->block_n);
     tiling->next_swath_n = some(&state, tiling->next_n);
-    tiling->band_swath_n = some(&state, n);
     return true;
 }

@@ -2,7 +2,6 @@
  * prints tell of its own extents, letters and matrices.
  */
 #include "include/tileblas.h"
-#include "lib/call/facts.h"
 #include "lib/call/line.h"
 #include "lib/call/run.h"
 #include "lib/learning/learning.h"
@@ -135,18 +134,15 @@ static void without_a_host_loops_factor(void)
 
 /* ---- What is learned, and recorded ------------------------------------------------------------------------------ */
 
-/* The linker puts these in front of the clock, the streamed route, what gathers facts and what learns. */
+/* The linker puts these in front of the clock, the streamed route and what learns. */
 static _Atomic(double) extra_seconds; /* beside the clock's own */
 static double learned_seconds;
-static int gathered;
 static bool device_fails;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 tb_outcome __real_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
 tb_outcome __wrap_tb_run_streamed(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds);
-void __real_tb_gather_facts(tb_task task, tb_facts *facts);
-void __wrap_tb_gather_facts(tb_task task, tb_facts *facts);
 void __real_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
 void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds);
 
@@ -173,12 +169,6 @@ void __wrap_tb_learn_task(tb_task task, const tb_facts *facts, const tb_plan *pl
     __real_tb_learn_task(task, facts, plan, seconds);
 }
 
-void __wrap_tb_gather_facts(tb_task task, tb_facts *facts)
-{
-    gathered++;
-    __real_tb_gather_facts(task, facts);
-}
-
 static bool take_an_hour(const tb_host *host, tb_task task)
 {
     (void)host, (void)task;
@@ -198,37 +188,6 @@ static void what_a_device_takes_in_vain_is_not_the_hosts(void *unused)
     tb_perform(tb_task_of_product(&product), &host);
     CHECK(learned_seconds >= HOUR && learned_seconds < DAY, "%g hours are learned of the host",
           learned_seconds / HOUR);
-}
-
-static bool do_nothing(const tb_host *host, tb_task task)
-{
-    (void)host, (void)task;
-    return true;
-}
-
-static int64_t facts_gathered(int calls)
-{
-    enum { SIDE = 100 };
-    const tb_product product =
-        tb_gemm(TB_DGEMM, false, false, SIDE, SIDE, SIDE, 1, matrix, SIDE, matrix, SIDE, 0, matrix, SIDE);
-    const tb_host host = {.call = do_nothing};
-    const int before = gathered;
-    for (int call = 0; call < calls; call++)
-        tb_perform(tb_task_of_product(&product), &host);
-    return gathered - before;
-}
-
-/* Where calls need not be told of, most go as those before them went. */
-static void a_recorded_call_is_decided(void *unused)
-{
-    enum { CALLS = 60 };
-    (void)unused;
-    tileblas_set_option("START", "wait");
-    const int64_t decided = facts_gathered(CALLS);
-    CHECK(decided < CALLS, "every call is decided anew");
-    tileblas_set_option("RECORD", "/dev/null");
-    const int64_t recorded = facts_gathered(CALLS);
-    CHECK(recorded >= CALLS, "of %d calls that are recorded %d are decided", CALLS, (int)recorded);
 }
 
 /* ---- Calls over calls ----------------------------------------------------------------------------------------- */
@@ -360,7 +319,6 @@ int main(void)
     without_a_host_loops_factor();
     what_changes_nothing_asks_nobody();
     in_a_process_of_its_own(what_a_device_takes_in_vain_is_not_the_hosts);
-    in_a_process_of_its_own(a_recorded_call_is_decided);
     in_a_process_of_its_own(the_host_is_not_asked_for_what_it_cannot_reach);
     in_a_process_of_its_own(a_call_over_another_asks_for_no_memory);
     return check_result();
