@@ -8,37 +8,21 @@
 
 #include <stdatomic.h>
 
-static bool can_be_read_as_complex(const tb_product *product)
+/* Rows that read any operands take longer than those that only plain products have. */
+static bool is_meant_for(const tb_kernel *kernel, const tb_product *product)
 {
-    return tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&
-           product->b.structure == TB_GENERAL && (product->k == 0 || product->alpha.im == 0) &&
-           product->beta.im == 0 && product->terms < 2;
-}
-
-static bool reads_operands(const tb_kernel *kernel, const tb_product *product)
-{
-    switch (kernel->reads) {
-    case TB_READS_PLAIN:
-        return tb_is_plain(product);
-    case TB_READS_STRUCTURED:
-        return !tb_is_plain(product) || tb_is_batch(product);
-    case TB_READS_COMPLEX:
-        return can_be_read_as_complex(product);
-    }
-    return false;
+    return kernel->reads != TB_READS_STRUCTURED || !tb_is_plain(product) || tb_is_batch(product);
 }
 
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
-    if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
-        kernel->in_place != product->in_place || (product->mask != TB_FULL && !kernel->masks))
+    if (!tb_kernel_runs_on(kernel, chip->architecture) || !tb_kernel_computes(kernel, product) ||
+        !is_meant_for(kernel, product))
         return false;
-    const bool joins = !pitched && tb_kernel_joins(kernel, product);
-    if ((!reads_operands(kernel, product) && !joins) || (tb_is_batch(product) && !kernel->batches))
-        return false;
-    if (kernel->k_limit && product->k > kernel->k_limit)
-        return false;
-    return pitched || kernel->pads || product->k == 0 ||
+    if (pitched)
+        return product->terms < 2 ||
+               kernel->reads == TB_READS_STRUCTURED; /* terms are joined where they lie */
+    return kernel->pads || product->k == 0 ||
            (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B));
 }
 
