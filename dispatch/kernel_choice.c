@@ -1,44 +1,26 @@
 /* Which kernel serves a product: every catalog row that can is a candidate, the cheapest wins. */
+#include "dispatch/choices.h"
 #include "dispatch/mix.h"
-#include "dispatch/plan.h"
 #include "dispatch/schedule.h"
 #include "dispatch/tiling.h"
 #include "words/lowered.h"
 #include "words/integers.h"
 
-#include <stdatomic.h>
-
-static bool can_be_read_as_complex(const tb_product *product)
+/* Rows that read any operands take longer than those that only plain products have. */
+static bool is_meant_for(const tb_kernel *kernel, const tb_product *product)
 {
-    return tb_is_complex(tb_element_of(product)) && product->a.structure == TB_GENERAL &&
-           product->b.structure == TB_GENERAL && (product->k == 0 || product->alpha.im == 0) &&
-           product->beta.im == 0 && product->terms < 2;
-}
-
-static bool reads_operands(const tb_kernel *kernel, const tb_product *product)
-{
-    switch (kernel->reads) {
-    case TB_READS_PLAIN:
-        return tb_is_plain(product);
-    case TB_READS_STRUCTURED:
-        return !tb_is_plain(product) || tb_is_batch(product);
-    case TB_READS_COMPLEX:
-        return can_be_read_as_complex(product);
-    }
-    return false;
+    return kernel->reads != TB_READS_STRUCTURED || !tb_is_plain(product) || tb_is_batch(product);
 }
 
 bool tb_kernel_serves(const tb_kernel *kernel, const tb_product *product, const tb_chip *chip, bool pitched)
 {
-    if (!tb_kernel_runs_on(kernel, chip->architecture) || kernel->element != tb_element_of(product) ||
-        kernel->in_place != product->in_place || (product->mask != TB_FULL && !kernel->masks))
+    if (!tb_kernel_runs_on(kernel, chip->architecture) || !tb_kernel_computes(kernel, product) ||
+        !is_meant_for(kernel, product))
         return false;
-    const bool joins = !pitched && tb_kernel_joins(kernel, product);
-    if ((!reads_operands(kernel, product) && !joins) || (tb_is_batch(product) && !kernel->batches))
-        return false;
-    if (kernel->k_limit && product->k > kernel->k_limit)
-        return false;
-    return pitched || kernel->pads || product->k == 0 ||
+    if (pitched)
+        return product->terms < 2 ||
+               kernel->reads == TB_READS_STRUCTURED; /* terms are joined where they lie */
+    return kernel->pads || product->k == 0 ||
            (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B));
 }
 
@@ -89,47 +71,18 @@ static uint64_t hash_question(const tb_product *product, const tb_facts *facts, 
     return tb_hash_product(hash, product);
 }
 
-#define ROW_BITS UINT64_C(0xff)
-
-/* The kernel of an entry, if that answers the question. */
-static const tb_kernel *answer_in(uint64_t entry, uint64_t question)
-{
-    const size_t row = (size_t)(entry & ROW_BITS);
-    return (entry ^ question) <= ROW_BITS && row > 0 && row <= tb_catalog_size ? &tb_catalog[row - 1] : NULL;
-}
-
-static const tb_kernel *recall(const tb_facts *facts, uint64_t question)
-{
-    const tb_new_choices *chosen = facts->chosen;
-    const tb_kernel *known = answer_in(
-        atomic_load_explicit(&facts->choices->entries[tb_place_of_choice(question)], memory_order_relaxed),
-        question);
-    for (int i = 0; !known && chosen && i < chosen->count; i++)
-        known = answer_in(chosen->entries[i], question);
-    return known;
-}
-
-static void tell(tb_new_choices *chosen, uint64_t question, const tb_kernel *kernel)
-{
-    const uint64_t row = (uint64_t)(kernel - tb_catalog) + 1;
-    if (chosen && row <= ROW_BITS && chosen->count < (int)(sizeof chosen->entries / sizeof *chosen->entries))
-        chosen->entries[chosen->count++] = (question & ~ROW_BITS) | row;
-}
-
-/* Programs call again and again with a few shapes: all rows are asked for their forecasts, which takes longer
- * than launching one of them, only at the first call of each. */
 static const tb_kernel *cheapest(const tb_product *product, const tb_facts *facts, const tb_chip *chip,
                                  bool pitched)
 {
     if (!facts->choices)
         return find_cheapest(product, facts, chip, pitched);
     const uint64_t question = hash_question(product, facts, chip, pitched);
-    const tb_kernel *known = recall(facts, question);
+    const tb_kernel *known = tb_recall_choice(facts, question);
     if (known && is_candidate(known, product, facts, chip, pitched))
         return known;
     const tb_kernel *best = find_cheapest(product, facts, chip, pitched);
     if (best)
-        tell(facts->chosen, question, best);
+        tb_tell_choice(facts, question, best);
     return best;
 }
 
@@ -178,7 +131,7 @@ bool tb_choose_kernel(const tb_product *given, const tb_facts *facts, bool as_fo
             product->k > 0 && (product->expanded[role].from > 0 ||
                                (in_place(product, plan, role) && !tb_kernel_takes(kernel, product, role)));
     if (plan->route == TB_ROUTE_RESIDENT)
-        plan->schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
+        plan->schedule = tb_make_schedule_remembering(kernel, product, tb_target_of(chip), facts);
     return true;
 }
 

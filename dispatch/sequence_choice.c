@@ -1,5 +1,7 @@
 /* Sequences (sequences/sequence.h): how finely one is cut, which row of the catalog computes products of each size, and
  * what all steps are forecast to take together. */
+#include "dispatch/choices.h"
+#include "dispatch/mix.h"
 #include "dispatch/schedule.h"
 
 #include "kernels/catalog.h"
@@ -38,7 +40,7 @@ static const tb_kernel *any_row(const tb_product *product)
 }
 
 /* The row that is forecast to take least. */
-static const tb_kernel *choose_row(const tb_product *product, tb_accuracy accuracy, tb_target target)
+static const tb_kernel *find_row(const tb_product *product, tb_accuracy accuracy, tb_target target)
 {
     const tb_kernel *best = NULL;
     double least = 0;
@@ -55,6 +57,31 @@ static const tb_kernel *choose_row(const tb_product *product, tb_accuracy accura
     return best ? best : any_row(product);
 }
 
+/* The hash of all that a step's row depends on. A bit tells it from what a call's own row depends on (kernel_choice.c). */
+static uint64_t hash_question(const tb_product *product, tb_accuracy accuracy, tb_target target)
+{
+    enum { OF_A_STEP = 1 << 7 };
+    uint64_t hash = OF_A_STEP | (uint64_t)accuracy << 1 | (uint64_t)target.architecture << 8 |
+                    (uint64_t)target.multiprocessors << 32;
+    hash = tb_mix(tb_mix_real(hash, target.memory_bytes_a_clock), (uintptr_t)target.clusters);
+    return tb_hash_product(hash, product);
+}
+
+/* The same, by what is remembered. */
+static const tb_kernel *choose_row(const tb_product *product, tb_accuracy accuracy, tb_target target,
+                                   const tb_facts *facts)
+{
+    if (!facts || !facts->choices)
+        return find_row(product, accuracy, target);
+    const uint64_t question = hash_question(product, accuracy, target);
+    const tb_kernel *known = tb_recall_choice(facts, question);
+    if (known && (may_compute(known, product, accuracy, target.architecture) || known == any_row(product)))
+        return known;
+    const tb_kernel *best = find_row(product, accuracy, target);
+    tb_tell_choice(facts, question, best);
+    return best;
+}
+
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
 
 typedef struct forecast {
@@ -66,6 +93,7 @@ typedef struct chooser {
     tb_visitor visitor;
     const tb_kernel *kernel;
     tb_target target;
+    const tb_facts *facts; /* NULL: rows are chosen anew */
     size_t used;           /* of the workspace, by the walk */
     tb_sequence_deal deal; /* of all walks */
     struct {
@@ -91,7 +119,7 @@ static int row_for(chooser *all, const tb_product *product, int64_t size)
     if (deal->count == TB_SIZES_MOST || size > UINT32_MAX)
         return deal->count - 1;
     deal->sizes[i] = (uint32_t)size;
-    deal->rows[i] = (int16_t)(choose_row(product, all->kernel->accuracy, all->target) - tb_catalog);
+    deal->rows[i] = (int16_t)tb_row_of(choose_row(product, all->kernel->accuracy, all->target, all->facts));
     return deal->count++;
 }
 
@@ -143,7 +171,8 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
 }
 
 /* The blocks that are forecast to take least. What scales C by a complex alpha is not counted: other rows do that, too. */
-static tb_schedule choose(const tb_kernel *kernel, const tb_product *product, tb_target target)
+static tb_schedule choose(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                          const tb_facts *facts)
 {
     tb_schedule schedule = {.clocks = 0};
     tb_product task = *product;
@@ -152,6 +181,7 @@ static tb_schedule choose(const tb_kernel *kernel, const tb_product *product, tb
     chooser all = {.visitor = {add_step},
                    .kernel = kernel,
                    .target = target,
+                   .facts = facts,
                    .used = tb_workspace_of(kernel->sequence, &task)};
     if (task.alpha.im != 0)
         task.alpha = (tb_scalar){1, 0};
@@ -169,11 +199,17 @@ static tb_schedule choose(const tb_kernel *kernel, const tb_product *product, tb
     return schedule;
 }
 
-tb_schedule tb_make_schedule(const tb_kernel *kernel, const tb_product *product, tb_target target)
+tb_schedule tb_make_schedule_remembering(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                                         const tb_facts *facts)
 {
     if (kernel->sequence == TB_NO_SEQUENCE)
         return tb_prepare(kernel, product, target);
     if (product->m == 0 || product->n == 0)
         return (tb_schedule){.clocks = 0};
-    return choose(kernel, product, target);
+    return choose(kernel, product, target, facts);
+}
+
+tb_schedule tb_make_schedule(const tb_kernel *kernel, const tb_product *product, tb_target target)
+{
+    return tb_make_schedule_remembering(kernel, product, target, NULL);
 }

@@ -1,5 +1,6 @@
 /* The few questions that are asked of a row. */
 #include "kernels/kernel.h"
+#include "words/lowered.h"
 
 bool tb_kernel_takes(const tb_kernel *kernel, const tb_product *product, tb_role role)
 {
@@ -13,6 +14,28 @@ bool tb_kernel_takes(const tb_kernel *kernel, const tb_product *product, tb_role
                        (members->stride != 0 && parts * members->stride % kernel->alignment == 0);
     return (uintptr_t)operand->data % ((size_t)kernel->alignment * bytes) == 0 &&
            parts * operand->ld % kernel->alignment == 0 && (apart || kernel->alignment == 1);
+}
+
+static bool reads_operands(const tb_kernel *kernel, const tb_product *product)
+{
+    switch (kernel->reads) {
+    case TB_READS_PLAIN:
+        return tb_is_plain(product);
+    case TB_READS_STRUCTURED:
+        return true;
+    case TB_READS_COMPLEX:
+        return product->a.structure == TB_GENERAL && product->b.structure == TB_GENERAL &&
+               product->terms < 2 && (product->k == 0 || product->alpha.im == 0) && product->beta.im == 0;
+    }
+    return false;
+}
+
+bool tb_kernel_computes(const tb_kernel *kernel, const tb_product *product)
+{
+    return kernel->element == tb_element_of(product) && kernel->in_place == product->in_place &&
+           (kernel->masks || product->mask == TB_FULL) && (kernel->batches || !tb_is_batch(product)) &&
+           (kernel->k_limit == 0 || product->k <= kernel->k_limit) &&
+           (reads_operands(kernel, product) || tb_kernel_joins(kernel, product));
 }
 
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture)

@@ -77,7 +77,7 @@ typedef enum tb_accuracy {
 /* The operands that a kernel multiplies as they lie, and so the products that it serves. */
 typedef enum tb_reads {
     TB_READS_PLAIN,      /* those of plain products (words/lowered.h); others are lowered to these */
-    TB_READS_STRUCTURED, /* all others, and of plain products batches alone */
+    TB_READS_STRUCTURED, /* any; chosen for all others, and of plain products for batches alone */
     TB_READS_COMPLEX,    /* general complex ones, where alpha and beta are real, a term at a time */
 } tb_reads;
 
@@ -171,6 +171,10 @@ struct tb_kernel {
 /* Whether the kernel's alignment demand holds for an operand: its address, its leading dimension and, of a batch, the
  * distances. */
 bool tb_kernel_takes(const tb_kernel *kernel, const tb_product *product, tb_role role);
+
+/* Whether it computes such products: of this element, in this place, with operands of these kinds and C's mask, and so many at a
+ * time. Where operands lie is not looked at, and whether another row would be better. */
+bool tb_kernel_computes(const tb_kernel *kernel, const tb_product *product);
 
 /* Whether devices of this compute capability run the kernel; whether it may be chosen for them, unforced. */
 bool tb_kernel_runs_on(const tb_kernel *kernel, int architecture);

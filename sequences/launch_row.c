@@ -134,7 +134,7 @@ static tb_status launch_sequence(const tb_launcher *launcher, const tb_kernel *k
 tb_status tb_launch_row(const tb_launcher *launcher, const tb_kernel *kernel, const tb_product *product,
                         const tb_schedule *schedule, void *workspace)
 {
-    if (product->in_place != TB_OUT_OF_PLACE && (product->m == 0 || product->n == 0))
+    if (product->m == 0 || product->n == 0)
         return TB_OK;
     if (product->in_place != TB_OUT_OF_PLACE && tb_is_zero(product->alpha))
         return launch_zeros(launcher, product);

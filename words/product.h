@@ -128,6 +128,28 @@ static inline void tb_stored_ranges(const tb_product *product, tb_role role, tb_
     *stored_columns = inner_first ? outer : inner;
 }
 
+/* Whether an operand has the rows and columns that m, n and k say, and columns that do not overlap. */
+static inline bool tb_is_sized(const tb_matrix *matrix, bool transposed, int64_t rows, int64_t columns)
+{
+    return matrix->rows == (transposed ? columns : rows) &&
+           matrix->columns == (transposed ? rows : columns) && rows >= 0 && columns >= 0 &&
+           matrix->ld >= matrix->rows;
+}
+
+/* Whether all have. In C's place one of A and B is a triangle, and the other one is empty. */
+static inline bool tb_sizes_agree(const tb_product *product)
+{
+    const tb_operand *a = &product->a, *b = &product->b;
+    const int64_t m = product->m, n = product->n, k = product->k;
+    const bool in_place = product->in_place != TB_OUT_OF_PLACE, left = a->structure == TB_TRIANGULAR;
+    if (in_place && (k != (left ? m : n) || (left ? b : a)->structure != TB_GENERAL ||
+                     (left ? a : b)->structure != TB_TRIANGULAR))
+        return false;
+    return tb_is_sized(&product->c.matrix, false, m, n) &&
+           ((in_place && !left) || tb_is_sized(&a->matrix, a->transposed, m, k)) &&
+           ((in_place && left) || tb_is_sized(&b->matrix, b->transposed, k, n));
+}
+
 /* Whether C is Hermitian: its triangle's diagonal comes back real. */
 static inline bool tb_is_hermitian_routine(tb_routine routine)
 {

@@ -20,18 +20,26 @@ int64_t tb_panel_order(tb_routine routine)
     return panels[routine].order;
 }
 
+bool tb_is_panel(const tb_factor *block)
+{
+    const tb_matrix *a = &block->a;
+    return (unsigned)block->routine < TB_ROUTINES && block->n > 0 &&
+           block->n <= panels[block->routine].order &&
+           a->element == tb_routine_rows[block->routine].element && a->rows == block->n &&
+           a->columns == block->n && a->ld >= block->n;
+}
+
 tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
                           int64_t *info)
 {
     const bool lower = block->stored == TB_LOWER;
-    const struct panel *panel = &panels[block->routine];
     const tb_potrf_panel arguments = {.a = block->a.data,
                                       .order = block->n,
                                       .row_step = lower ? 1 : block->a.ld,
                                       .column_step = lower ? block->a.ld : 1,
                                       .position = position,
                                       .info = info};
-    if (block->n > panel->order)
+    if (!tb_is_panel(block))
         return TB_UNSUPPORTED;
-    return launcher->launch(launcher, panel->entry, 1, TB_POTRF_THREADS, 0, &arguments);
+    return launcher->launch(launcher, panels[block->routine].entry, 1, TB_POTRF_THREADS, 0, &arguments);
 }

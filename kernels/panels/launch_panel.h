@@ -10,7 +10,10 @@ extern tb_entry tb_entry_dpotrf_panel;
 /* The largest order of a panel of the routine's class that is one launch; 0: there is none of this routine. */
 int64_t tb_panel_order(tb_routine routine);
 
-/* Factors a block, at most of that order, which begins at a position of the matrix. info is in device memory:
+/* Whether the block is one: of such a routine and its element, square, and not larger than that. */
+bool tb_is_panel(const tb_factor *block);
+
+/* Factors a block, which tb_is_panel (others are refused, TB_UNSUPPORTED) and begins at a position of the matrix. info is in device memory:
  * where it is not 0 nothing is done, and it is set where the block has no such factor, which leaves that as it was. */
 tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
                           int64_t *info);

@@ -86,10 +86,28 @@ static inline tb_launch *tb_begin_launch(tb_command *command, const tb_kernel *k
     return &command->launch;
 }
 
-/* The kernel of a launch; NULL: there is no such row. */
-static inline const tb_kernel *tb_kernel_of(const tb_launch *launch)
+/* The kernel of a launch that a device of this compute capability can carry out; NULL: it is refused. Refused are
+ *
+ *   - a row that the catalog does not have, or that does not run on the device;
+ *   - a product that its row does not compute (tb_kernel_computes): a batch, a mask, a second term, ...;
+ *   - operands of another element than the row's, or whose sizes are not those that m, n and k say;
+ *   - an A or B that misses the row's alignment;
+ *   - no workspace where the schedule asks for one.
+ *
+ * Whether memory is there, as far as operands reach, and whether the schedule is the product's, is not looked at. */
+static inline const tb_kernel *tb_kernel_of(const tb_launch *launch, int architecture)
 {
-    return launch->row < tb_catalog_size ? &tb_catalog[launch->row] : NULL;
+    const tb_product *product = &launch->product;
+    if (launch->row >= tb_catalog_size)
+        return NULL;
+    const tb_kernel *kernel = &tb_catalog[launch->row];
+    const bool accepted =
+        tb_kernel_runs_on(kernel, architecture) && tb_kernel_computes(kernel, product) &&
+        product->a.element == kernel->element && product->b.element == kernel->element &&
+        tb_sizes_agree(product) && (launch->workspace || launch->schedule.workspace == 0) &&
+        (kernel->alignment == 1 || product->k == 0 ||
+         (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B)));
+    return accepted ? kernel : NULL;
 }
 
 #endif

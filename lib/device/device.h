@@ -79,8 +79,9 @@ struct tb_device_operations {
     /* Whether event_wait would not block. */
     bool (*event_passed)(tb_event *event);
 
-    /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. Of an
-     * unknown kind or row it is TB_UNSUPPORTED. */
+    /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. One that is
+     * refused has done nothing, TB_UNSUPPORTED: of an unknown kind, a launch that tb_kernel_of refuses, a panel that is none
+     * (tb_is_panel). */
     tb_status (*enqueue)(tb_stream *stream, const tb_command *command);
 };
 

@@ -204,7 +204,7 @@ static void cuda_release(int device, void *memory)
 /* In the stream's context. */
 static tb_status launch(const tb_cuda_launcher *launcher, const tb_launch *command)
 {
-    const tb_kernel *kernel = tb_kernel_of(command);
+    const tb_kernel *kernel = tb_kernel_of(command, launcher->interface.target.architecture);
     return kernel ? tb_launch_row(&launcher->interface, kernel, &command->product, &command->schedule,
                                   command->workspace)
                   : TB_UNSUPPORTED;

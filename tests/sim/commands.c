@@ -1,6 +1,6 @@
 /* What lib/device/command.h promises: a command is carried out as it is, byte by byte, wherever those bytes came
- * from, and one that nobody knows is refused and does nothing. Held against the device that this program is
- * linked with, the simulated one here, a real one in tests/gpu.
+ * from, and one that nobody knows is refused and does nothing; launches that are refused have refusals.c. Held against the
+ * device that this program is linked with, the simulated one here, a real one in tests/gpu.
  */
 #include "kernels/panels/launch_panel.h"
 #include "lib/device/platform.h"
@@ -168,7 +168,7 @@ static void launches(const setting *setting)
     tb_release(0, there);
 }
 
-/* Each C is the sum of the matrix's numbers, of a batch whose addresses lie in a table that the device reads. */
+/* Each C is a product of two numbers, of a batch whose addresses lie in a table that the device reads. */
 static void launches_by_table(const setting *setting)
 {
     enum { MEMBERS = 3 };
@@ -180,7 +180,7 @@ static void launches_by_table(const setting *setting)
     for (int i = 0; i < MEMBERS; i++)
         for (tb_role role = TB_A; role < TB_ROLES; role++)
             tables[(int)role * MEMBERS + i] = setting->numbers[role] + places[i];
-    const tb_kernel *kernel = tb_find_kernel("dgemm_naive");
+    const tb_kernel *kernel = tb_find_kernel("dgemm_structured");
     tb_product product = tb_gemm(TB_DGEMM, false, false, 1, 1, 1, 1, NULL, 1, NULL, 1, 0, NULL, 1);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         tb_spread(&product, role, MEMBERS, 0, tables + (int)role * MEMBERS);
@@ -188,6 +188,8 @@ static void launches_by_table(const setting *setting)
     tb_launch *launch = tb_begin_launch(&command, kernel);
     launch->product = product;
     launch->schedule = tb_make_schedule(kernel, &product, target_of_device(0));
+    launch->workspace = NULL;
+    CHECK(launch->schedule.workspace == 0, "%s needs a workspace", kernel->name);
     tb_leave_lists(&launch->product.batch);
     CHECK(launch->product.batch.members[TB_A].starts == (void *const *)tables, "the table was left behind");
     MUST(enqueue_moved(setting->stream, &command));
@@ -216,23 +218,26 @@ static void an_even_batch_has_no_list(void)
 /* A block of the triangle whose factor has twos on its diagonal and ones below. Returns what became of info. */
 enum { POSITION = 192 };
 
-static int64_t factor_block(const setting *setting, int64_t info, int64_t order, tb_status expected)
+static int64_t factor(const setting *setting, int64_t info, tb_factor block, tb_status expected)
 {
     void *memory;
     MUST(tb_platform.allocate_pinned(sizeof(int64_t), &memory));
     int64_t *there = memory;
     *there = info;
-    tb_command command = {
-        .kind = TB_COMMAND_PANEL,
-        .panel = {.block = tb_potrf(TB_DPOTRF, TB_LOWER, order, setting->numbers[0], N, NULL),
-                  .position = POSITION,
-                  .info = there}};
+    tb_command command = {.kind = TB_COMMAND_PANEL,
+                          .panel = {.block = block, .position = POSITION, .info = there}};
     const tb_status status = enqueue_moved(setting->stream, &command);
-    CHECK(status == expected, "a block of order %d: status %d", (int)order, (int)status);
+    CHECK(status == expected, "a block of order %d: status %d", (int)block.n, (int)status);
     MUST(tb_synchronize(setting->stream));
     const int64_t found = *there;
     tb_platform.release_pinned(memory, sizeof(int64_t));
     return found;
+}
+
+static tb_factor block_of(const setting *setting, tb_routine routine, int64_t order)
+{
+    const int64_t ld = order > N ? order : N;
+    return tb_potrf(routine, TB_LOWER, order, setting->numbers[0], ld, NULL);
 }
 
 static void fill_block(const setting *setting)
@@ -251,19 +256,30 @@ static double root_of_block(int row, int column)
 static void factors_blocks(const setting *setting)
 {
     enum { SINGULAR = 3 };
+    const tb_factor sound = block_of(setting, TB_DPOTRF, N);
     fill_block(setting);
-    const int64_t set = factor_block(setting, 7, N, TB_OK);
+    const int64_t set = factor(setting, 7, sound, TB_OK);
     CHECK(set == 7 && setting->numbers[0][0] == 4, "info is set already: it is %d, the first number %g",
           (int)set, setting->numbers[0][0]);
     setting->numbers[0][(N + 1) * SINGULAR] -= 4;
-    const int64_t singular = factor_block(setting, 0, N, TB_OK);
+    const int64_t singular = factor(setting, 0, sound, TB_OK);
     CHECK(singular == POSITION + SINGULAR + 1 && setting->numbers[0][0] == 4,
           "no factor: info is %d, the first number %g", (int)singular, setting->numbers[0][0]);
     setting->numbers[0][(N + 1) * SINGULAR] += 4;
-    const int64_t info = factor_block(setting, 0, N, TB_OK);
+    const int64_t info = factor(setting, 0, sound, TB_OK);
     CHECK(info == 0 && wrong_in(setting, 0, root_of_block) == 0, "info is %d, %d numbers are wrong",
           (int)info, wrong_in(setting, 0, root_of_block));
-    (void)factor_block(setting, 0, tb_panel_order(TB_DPOTRF) + 1, TB_UNSUPPORTED);
+
+    const tb_factor refused[] = {block_of(setting, TB_DPOTRF, tb_panel_order(TB_DPOTRF) + 1),
+                                 block_of(setting, TB_DPOTRF, 0), block_of(setting, TB_DPOTRF, -1),
+                                 block_of(setting, TB_DGEMM, N)};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        (void)factor(setting, 0, refused[i], TB_UNSUPPORTED);
+    tb_factor narrow = sound, unknown = sound;
+    narrow.a.ld = N - 1;
+    unknown.routine = TB_ROUTINES;
+    (void)factor(setting, 0, narrow, TB_UNSUPPORTED);
+    (void)factor(setting, 0, unknown, TB_UNSUPPORTED);
 }
 
 /* And what comes behind it in the stream is done. */

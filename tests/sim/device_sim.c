@@ -291,25 +291,13 @@ static bool is_same_a(const tb_launch *last, const tb_launch *now)
            x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
 }
 
-/* What a kernel for complex numbers, as they lie, makes of a product: of a Hermitian C it knows nothing. */
-static void forget_structure(const tb_kernel *kernel, tb_product *product)
-{
-    const bool joins = tb_kernel_joins(kernel, product);
-    if (product->terms == 2 && kernel->reads != TB_READS_STRUCTURED && !joins)
-        sim_abort("launched with two terms that it does not join");
-    if (kernel->reads != TB_READS_COMPLEX || joins)
-        return;
-    if (product->a.structure != TB_GENERAL || product->b.structure != TB_GENERAL || product->alpha.im != 0 ||
-        product->beta.im != 0)
-        sim_abort("launched with a product that is not for complex numbers as they lie");
-    product->c.structure = TB_GENERAL;
-}
-
 static tb_status launch(tb_stream *stream, tb_command *command)
 {
     tb_launch *launch = &command->launch;
-    const tb_kernel *kernel = tb_kernel_of(launch);
+    const tb_kernel *kernel = tb_kernel_of(launch, sim_get_settings()->architecture);
     tb_product *p = &launch->product;
+    if (!kernel && !sim_get_settings()->refuse)
+        sim_abort("a launch that row %u cannot do", (unsigned)launch->row);
     if (!kernel)
         return TB_UNSUPPORTED;
     expect_no_lists(&p->batch);
@@ -321,17 +309,15 @@ static tb_status launch(tb_stream *stream, tb_command *command)
     const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
     if (status != TB_OK && !fault)
         return status;
-    if (kernel->element != tb_element_of(p))
-        sim_abort("launched with a product of another element");
-    if (!sim_kernel_serves(kernel, p, sim_get_settings()->architecture))
-        return TB_UNSUPPORTED;
     if (p->m == 0 || p->n == 0)
         return TB_OK;
 
     const size_t bytes = launch->schedule.workspace;
     if (bytes < workspace_of(kernel, p))
         sim_abort("launched with the schedule of another product");
-    forget_structure(kernel, p);
+    /* Of a Hermitian C a kernel for complex numbers as they lie knows nothing. */
+    if (kernel->reads == TB_READS_COMPLEX && !tb_kernel_joins(kernel, p))
+        p->c.structure = TB_GENERAL;
     if (!tb_is_batch(p))
         sim_reach_product(p, device);
     if (bytes > 0)
@@ -354,7 +340,7 @@ static tb_status panel(tb_stream *stream, tb_command *command)
     const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
     if (status != TB_OK)
         return status;
-    if (panel->block.n > tb_panel_order(panel->block.routine))
+    if (!tb_is_panel(&panel->block))
         return TB_UNSUPPORTED;
     panel->block.a.data = sim_reach(
         a->data, ((size_t)(a->columns - 1) * (size_t)a->ld + (size_t)a->rows) * bytes, device, "a panel");

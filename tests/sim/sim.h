@@ -38,7 +38,7 @@ typedef struct sim_settings {
     double delay_seconds;
     uint64_t seed;
     double speeds[SIM_MAX_DEVICES];
-    bool reach;
+    bool reach, refuse;
     bool pageable[SIM_MAX_DEVICES];
 } sim_settings;
 
@@ -147,9 +147,6 @@ bool sim_event_passed(tb_event *event);
 void sim_count_streams(sim_usage *usage);
 
 /* ---- sim_kernel.c: products ---------------------------------------------------------------------------- */
-
-/* Whether the catalog's row lets this kernel run this product on this architecture. */
-bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int architecture);
 
 /* Lets a product's operands be as the device sees them, which must be able to. Not of a batch. */
 void sim_reach_product(tb_product *product, int device);

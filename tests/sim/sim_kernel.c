@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool sim_kernel_serves(const tb_kernel *kernel, const tb_product *product, int architecture)
-{
-    return tb_kernel_runs_on(kernel, architecture) &&
-           (kernel->k_limit == 0 || product->k <= kernel->k_limit) &&
-           (product->k == 0 ||
-            (tb_kernel_takes(kernel, product, TB_A) && tb_kernel_takes(kernel, product, TB_B)));
-}
-
 typedef struct number {
     double re, im;
 } number;

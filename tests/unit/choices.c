@@ -8,9 +8,9 @@
 
 static tb_choices choices;
 
-/* Decides as a call does, and tells whether all answers were remembered. Deciding touches nothing but its answer,
+/* Decides as a call does, and counts the answers that were not remembered. Deciding touches nothing but its answer,
  * which is the same a second time. */
-static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
+static int decide_and_count(const tb_product *product, tb_facts *facts, tb_plan *plan)
 {
     static tb_choices before;
     tb_new_choices chosen = {.count = 0}, again = {.count = 0};
@@ -30,7 +30,13 @@ static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_pl
         choices.entries[tb_place_of_choice(chosen.entries[i])] = chosen.entries[i];
     facts->choices = NULL;
     facts->chosen = NULL;
-    return chosen.count == 0;
+    return chosen.count;
+}
+
+/* Whether all answers were remembered. */
+static bool decide_with_memory(const tb_product *product, tb_facts *facts, tb_plan *plan)
+{
+    return decide_and_count(product, facts, plan) == 0;
 }
 
 /* A choice that is remembered is the one that would be made: whatever changes from one question to the next; of twenty
@@ -211,6 +217,42 @@ static void what_is_asked_of_terms_is_remembered(void)
     }
 }
 
+/* Rows that compute the steps of a sequence are remembered, too, and its schedule is the one that would be made. Two questions
+ * of one sequence rarely want the same place. */
+static void what_is_asked_of_steps_is_remembered(void)
+{
+    static const tb_in_place kinds[] = {TB_MULTIPLIES, TB_SOLVES};
+    static const int64_t extents[] = {300, 512, 1024, 5000};
+    check_random random = {.state = 1};
+    int sequences = 0, asked = 0, asked_again = 0;
+    for (int i = 0; i < 300; i++) {
+        const int64_t m = CHECK_PICK(&random, extents), n = CHECK_PICK(&random, extents);
+        const bool left = check_between(&random, 0, 1);
+        const row row = row_on_device(m, n, left ? m : n);
+        const tb_product product = tb_triangular(
+            CHECK_PICK(&random, kinds), (tb_element)check_between(&random, 0, TB_ELEMENTS - 1), left,
+            check_between(&random, 0, 1) ? TB_UPPER : TB_LOWER, check_between(&random, 0, 1), false, false, m,
+            n, (tb_scalar){1, 0}, NULL, 5000, NULL, 5000);
+        tb_facts facts = facts_of(&row);
+        const tb_plan anew = tb_decide(&product, &facts);
+        tb_plan first, second;
+        memset(&choices, 0, sizeof choices);
+        const int questions = decide_and_count(&product, &facts, &first),
+                  more = decide_and_count(&product, &facts, &second);
+        const bool is_sequence = anew.kernel->sequence != TB_NO_SEQUENCE;
+        CHECK(questions > is_sequence, "%s of %lld x %lld asks %d questions", anew.kernel->name, (long long)m,
+              (long long)n, questions);
+        CHECK(!is_sequence || (memcmp(&anew.schedule, &first.schedule, sizeof anew.schedule) == 0 &&
+                               memcmp(&anew.schedule, &second.schedule, sizeof anew.schedule) == 0),
+              "%s of %lld x %lld has another schedule", anew.kernel->name, (long long)m, (long long)n);
+        sequences += is_sequence;
+        asked += questions;
+        asked_again += more;
+    }
+    CHECK(sequences > 0 && 50 * asked_again < asked, "%d sequences ask %d questions, and %d of them again",
+          sequences, asked, asked_again);
+}
+
 int main(void)
 {
     what_is_remembered_is_what_would_be_chosen();
@@ -218,5 +260,6 @@ int main(void)
     what_is_remembered_is_of_triangles_alike();
     what_is_remembered_is_of_numbers_alike();
     what_is_asked_of_terms_is_remembered();
+    what_is_asked_of_steps_is_remembered();
     return check_result();
 }
