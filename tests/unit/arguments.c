@@ -74,7 +74,7 @@ static bool conjugates_as_asked(const tb_product *p, const row *row)
     const bool is_complex = tb_is_complex(tb_routine_rows[routine].element);
     const bool a = is_complex && strchr("Cc\161", row->transpose_a) != NULL,
                b = is_complex && strchr("Cc\161", row->transpose_b) != NULL;
-    if (has_one_operand() || is_two_term()) {
+    if (turns_b()) {
         const bool hermitian = tb_is_hermitian_routine(routine);
         return p->a.conjugated == (hermitian && p->a.transposed) &&
                p->b.conjugated == (hermitian && p->b.transposed);
