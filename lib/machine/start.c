@@ -322,7 +322,7 @@ static void open_now(int device)
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
 {
     long mode = tb_option_value(TB_OPTION_START);
-    if (plan->start == TB_START_NOT || mode == TB_START_OPTION_NEVER)
+    if (mode == TB_START_OPTION_NEVER)
         return false;
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
     start_once(waits, prepare);
