@@ -49,7 +49,7 @@ tb_product bench_product_of(const bench_routine *routine, bool transpose_a, bool
     const bool in_place = class->in_place != TB_OUT_OF_PLACE, has_side = class->is_symmetric || in_place,
                left = !transpose_b;
     const int64_t rows = class->updates ? n : m;
-    const int64_t ldb = class->has_two_terms ? (transpose_a ? k : n) : transpose_b ? n : k;
+    const int64_t ldb = class->turns_b ? (transpose_a ? k : n) : transpose_b ? n : k;
     return tb_product_of(&(tb_arguments){.routine = name,
                                          .right = !left,
                                          .triangle = TB_LOWER,

@@ -59,8 +59,7 @@ static int check_cblas_sizes(const tb_product *product, bool exchanged)
 static bool is_of_class(tb_operation operation, tb_routine routine)
 {
     const tb_class_row *class = tb_class_of(routine);
-    return !(class->has_one_operand || class->has_two_terms) ||
-           !tb_is_complex(tb_routine_rows[routine].element) || !operation.transposed ||
+    return !class->turns_b || !tb_is_complex(tb_routine_rows[routine].element) || !operation.transposed ||
            operation.conjugated == class->is_hermitian;
 }
 

@@ -139,7 +139,7 @@ static tb_product make_probe(tb_routine routine, double volume, void *c)
                                          .a = zeros,
                                          .lda = n,
                                          .b = zeros,
-                                         .ldb = is_square || class->has_two_terms ? 1 : elements,
+                                         .ldb = is_square || class->turns_b ? 1 : elements,
                                          .beta = {TB_PROBE_BETA, 0},
                                          .c = c,
                                          .ldc = is_square ? PROBE_STEP / (int64_t)tb_bytes_of(element) : 1});

@@ -5,6 +5,7 @@
 #define TB_CHOICES_H
 
 #include "dispatch/plan.h"
+#include "dispatch/schedule.h"
 
 /* The row that was chosen for the question before, by what the facts bring; NULL: nobody knows. A question is the hash of all that
  * the answer depends on. Whether the row can serve is for the caller to see. */
@@ -14,7 +15,11 @@ const tb_kernel *tb_recall_choice(const tb_facts *facts, uint64_t question);
 void tb_tell_choice(const tb_facts *facts, uint64_t question, const tb_kernel *kernel);
 
 /* tb_make_schedule, which remembers the rows of a sequence's steps. */
-tb_schedule tb_make_schedule_remembering(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                                         const tb_facts *facts);
+static inline tb_schedule tb_make_schedule_remembering(const tb_kernel *kernel, const tb_product *product,
+                                                       tb_target target, const tb_facts *facts)
+{
+    return kernel->sequence == TB_NO_SEQUENCE ? tb_prepare(kernel, product, target)
+                                              : tb_schedule_sequence(kernel, product, target, facts);
+}
 
 #endif

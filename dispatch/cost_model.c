@@ -236,22 +236,6 @@ static double tile_seconds(const tb_kernel *kernel, const tb_product *product, c
     return LATE_LAUNCH_SECONDS + ceil(tiles / chip->multiprocessors) * (tile_flop / flops + block);
 }
 
-const tb_chip *tb_find_chip(const tb_machine *machine, int device)
-{
-    for (int i = 0; i < machine->chip_count; i++)
-        if (machine->chips[i].device == device)
-            return &machine->chips[i];
-    return NULL;
-}
-
-tb_target tb_target_of(const tb_chip *chip)
-{
-    return (tb_target){.architecture = chip->architecture,
-                       .multiprocessors = chip->multiprocessors,
-                       .clusters = chip->clusters,
-                       .memory_bytes_a_clock = chip->memory_bytes_a_clock};
-}
-
 /* A link with 16 lanes of PCI Express 5.0, bytes a second. */
 #define NOMINAL_LINK 52e9
 

@@ -259,7 +259,13 @@ const char *tb_kernel_objection(const tb_kernel *kernel, const tb_product *produ
                                 int architecture);
 
 /* The chip as kernels' forecasts see it. */
-tb_target tb_target_of(const tb_chip *chip);
+static inline tb_target tb_target_of(const tb_chip *chip)
+{
+    return (tb_target){.architecture = chip->architecture,
+                       .multiprocessors = chip->multiprocessors,
+                       .clusters = chip->clusters,
+                       .memory_bytes_a_clock = chip->memory_bytes_a_clock};
+}
 
 /* The device by which products are cut: as its description has it, with a link like most, the nearest power of two of a PCI
  * Express 5.0's with 16 lanes to what was measured. That differs a little from one process to the next, and products are to be
@@ -270,7 +276,13 @@ tb_chip tb_nominal_chip(const tb_chip *presumed, const tb_chip *measured);
 double tb_nominal_copy_rate(int threads, int devices);
 
 /* NULL when the machine has no such device. */
-const tb_chip *tb_find_chip(const tb_machine *machine, int device);
+static inline const tb_chip *tb_find_chip(const tb_machine *machine, int device)
+{
+    for (int i = 0; i < machine->chip_count; i++)
+        if (machine->chips[i].device == device)
+            return &machine->chips[i];
+    return NULL;
+}
 
 /* Fills the plan's kernel and pads for its route and place: the forced kernel if there is one and
  * as_forced says to heed it, else the cheapest. False when it, or none, can serve. */

@@ -199,17 +199,10 @@ static tb_schedule choose(const tb_kernel *kernel, const tb_product *product, tb
     return schedule;
 }
 
-tb_schedule tb_make_schedule_remembering(const tb_kernel *kernel, const tb_product *product, tb_target target,
-                                         const tb_facts *facts)
+tb_schedule tb_schedule_sequence(const tb_kernel *kernel, const tb_product *product, tb_target target,
+                                 const tb_facts *facts)
 {
-    if (kernel->sequence == TB_NO_SEQUENCE)
-        return tb_prepare(kernel, product, target);
     if (product->m == 0 || product->n == 0)
         return (tb_schedule){.clocks = 0};
     return choose(kernel, product, target, facts);
-}
-
-tb_schedule tb_make_schedule(const tb_kernel *kernel, const tb_product *product, tb_target target)
-{
-    return tb_make_schedule_remembering(kernel, product, target, NULL);
 }

@@ -22,6 +22,19 @@ static tb_product triangular_product_of(const tb_arguments *given)
     return product;
 }
 
+static tb_product update_of(const tb_arguments *given)
+{
+    const tb_class_row *class = tb_class_of(given->routine);
+    const bool transposed = given->operation_a.transposed;
+    if (class->has_one_operand)
+        return tb_rank_k(given->routine, given->triangle, transposed, given->n, given->k, 0, given->a,
+                         given->lda, 0, given->c, given->ldc);
+    tb_product product = tb_rank_2k(given->routine, given->triangle, transposed, given->n, given->k, 0,
+                                    given->a, given->lda, given->b, given->ldb, 0, given->c, given->ldc);
+    product.terms = class->has_two_terms ? 2 : 1;
+    return product;
+}
+
 tb_product tb_product_of(const tb_arguments *given)
 {
     const tb_class_row *class = tb_class_of(given->routine);
@@ -31,13 +44,8 @@ tb_product tb_product_of(const tb_arguments *given)
     if (class->is_symmetric)
         product = tb_symm(given->routine, !given->right, given->triangle, given->m, given->n, 0, given->a,
                           given->lda, given->b, given->ldb, 0, given->c, given->ldc);
-    else if (class->has_two_terms)
-        product =
-            tb_rank_2k(given->routine, given->triangle, given->operation_a.transposed, given->n, given->k, 0,
-                       given->a, given->lda, given->b, given->ldb, 0, given->c, given->ldc);
-    else if (class->has_one_operand)
-        product = tb_rank_k(given->routine, given->triangle, given->operation_a.transposed, given->n,
-                            given->k, 0, given->a, given->lda, 0, given->c, given->ldc);
+    else if (class->turns_b)
+        product = update_of(given);
     else
         product = general_product_of(given);
     product.alpha = given->alpha;
@@ -50,16 +58,28 @@ static tb_triangle other_triangle(tb_triangle triangle)
     return triangle == TB_LOWER ? TB_UPPER : triangle == TB_UPPER ? TB_LOWER : TB_FULL;
 }
 
+static void exchange_operands(tb_arguments *given)
+{
+    const void *a = given->a;
+    const int64_t lda = given->lda;
+    given->a = given->b;
+    given->lda = given->ldb;
+    given->b = a;
+    given->ldb = lda;
+}
+
 tb_arguments tb_arguments_by_columns(const tb_arguments *by_rows)
 {
     const tb_class_row *class = tb_class_of(by_rows->routine);
     tb_arguments made = *by_rows;
     made.triangle = other_triangle(by_rows->triangle);
-    if (class->has_one_operand || class->has_two_terms) {
+    if (class->turns_b) {
         /* What lies in memory by rows is, by columns, the conjugate of a Hermitian matrix, and so is its update. */
         made.operation_a.transposed = !by_rows->operation_a.transposed;
         if (class->has_two_terms && class->is_hermitian)
             made.alpha.im = -by_rows->alpha.im;
+        if (!class->has_one_operand && !class->has_two_terms) /* (A B')' = B A' */
+            exchange_operands(&made);
         return made;
     }
     made.m = by_rows->n;
@@ -71,10 +91,7 @@ tb_arguments tb_arguments_by_columns(const tb_arguments *by_rows)
         return made;
     }
     /* (op(A) op(B))' = op(B)' op(A)', and a matrix in memory is its own transpose there: each is read as before. */
-    made.a = by_rows->b;
-    made.b = by_rows->a;
-    made.lda = by_rows->ldb;
-    made.ldb = by_rows->lda;
+    exchange_operands(&made);
     made.operation_a = by_rows->operation_b;
     made.operation_b = by_rows->operation_a;
     if (class->updates)

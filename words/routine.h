@@ -34,7 +34,8 @@ typedef struct tb_class_row {
     const char *letters;
     tb_size_numbers numbers;
     bool updates;         /* C is square, and a triangle of it is computed */
-    bool has_one_operand; /* B is A, read the other way */
+    bool turns_b;         /* no operation is given for B, which is read the other way than A */
+    bool has_one_operand; /* B is A */
     bool has_two_terms;
     bool is_symmetric; /* A is square, has one triangle stored, and stands on either side of B */
     bool is_hermitian; /* what else would be symmetric, A or C */

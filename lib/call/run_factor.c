@@ -33,8 +33,8 @@ typedef struct work {
     tb_factor there;     /* the copy */
     tb_stream *stream;
     tb_buffer matrix, flag; /* on the device: the copy, and info */
-    char *
-        staging; /* in host memory: info, and columns until it is known that they are finished; NULL: they go straight to a device */
+    /* In host memory: columns until it is known that they are finished. NULL: they go straight to a device. */
+    char *staging;
     tb_held held[HELD_MOST]; /* what products have taken since the stream was waited for */
     int held_count;
     int64_t finished; /* columns that are in the program's matrix */
@@ -194,13 +194,6 @@ static void leave(void *left)
         give_memory(work);
 }
 
-/* A thread that left in the middle may have left the C library's allocator there: what is made of it is lost then. */
-static void forget(void *left)
-{
-    if (!tb_left_in_the_middle())
-        tb_unmake(left);
-}
-
 /* ---- What is not finished --------------------------------------------------------------------------------- */
 
 typedef struct fetched {
@@ -289,16 +282,6 @@ static tb_outcome run(work *work, const tb_host *host)
 tb_outcome tb_run_factor(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)seconds;
-    work *own = tb_make(sizeof *own);
-    if (!own)
-        return TB_DECLINED;
-    own->visitor.visit = visit;
-    own->factor = task.factor;
-    own->plan = plan;
-    tb_leaving leaving;
-    tb_when_left(&leaving, forget, own);
-    const tb_outcome outcome = run(own, host);
-    tb_not_left(&leaving);
-    tb_unmake(own);
-    return outcome;
+    work own = {.visitor.visit = visit, .factor = task.factor, .plan = plan};
+    return run(&own, host);
 }

@@ -293,7 +293,7 @@ static uint64_t give(tb_buffer *buffer, size_t device_bytes, tb_notes *notes, tb
     return name;
 }
 
-void tb_give_buffer(tb_buffer *buffer)
+void tb_keep_buffer(tb_buffer *buffer)
 {
     give(buffer, 0, NULL, NULL);
 }

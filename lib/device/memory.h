@@ -37,8 +37,15 @@ size_t tb_kept_bytes(int device);
  * gave back is kept, or in use by others. */
 unsigned long tb_buffer_changes(void);
 
-/* Keeps the buffer for later calls, if there is one. No work in flight may still use it. */
-void tb_give_buffer(tb_buffer *buffer);
+/* Keeps the buffer for later calls. No work in flight may still use it. */
+void tb_keep_buffer(tb_buffer *buffer);
+
+/* The same, if there is one. */
+static inline void tb_give_buffer(tb_buffer *buffer)
+{
+    if (buffer->memory)
+        tb_keep_buffer(buffer);
+}
 
 /* Whether so much pinned memory could not be had a moment ago: nobody asks for it again for a while. */
 bool tb_pinned_is_refused(size_t bytes);

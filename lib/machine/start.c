@@ -383,7 +383,9 @@ void tb_machine_meet_server(void)
     is_ours = tb_machine_begin();
     if (is_ours) {
         atomic_store(&is_served, true);
-        const bool is_met = tb_meet_server(tb_slot_bytes(), waits ? GREETING_WAITED_FOR : GREETING_MILLISECONDS) && take_served_devices();
+        const bool is_met =
+            tb_meet_server(tb_slot_bytes(), waits ? GREETING_WAITED_FOR : GREETING_MILLISECONDS) &&
+            take_served_devices();
         atomic_store(&is_served, is_met);
         if (is_met)
             tb_machine_settle(TB_READY);
@@ -396,7 +398,7 @@ void tb_machine_meet_server(void)
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
 {
     long mode = tb_option_value(TB_OPTION_START);
-    if (plan->start == TB_START_NOT || mode == TB_START_OPTION_NEVER)
+    if (mode == TB_START_OPTION_NEVER)
         return false;
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
     start_once(waits, prepare);

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Sees to a plan's wish: starts the device, or the other devices, if nobody has: on a helper thread, or,
+/* Sees to the wish of a plan that has one: starts the device, or the other devices, if nobody has: on a helper thread, or,
  * where the call has to wait, because it needs the device now or the option START says so, on the calling
  * one. True when it waited: the facts may have changed. What is to be done before anybody finds the machine ready is done by
  * whoever brings the device up; NULL: nothing is. */

@@ -64,6 +64,8 @@ void *tb_make(size_t bytes)
 void tb_unmake(void *made)
 {
     sigset_t signals;
+    if (!made) /* two system calls for nothing */
+        return;
     tb_hold_signals(&signals);
     free(made);
     tb_let_signals(&signals);

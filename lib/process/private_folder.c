@@ -23,7 +23,8 @@ int tb_above_standard_files(int file)
 static int open_private(int parent, const char *name, int flags)
 {
     struct stat found;
-    const int folder = tb_above_standard_files(openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
+    const int folder =
+        tb_above_standard_files(openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
     if (folder >= 0 &&
         (fstat(folder, &found) != 0 || found.st_uid != geteuid() || (found.st_mode & 077) != 0)) {
         close(folder);

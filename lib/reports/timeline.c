@@ -20,16 +20,11 @@ typedef struct column {
 
 static column columns[SCALES][TB_TIMELINE_COLUMNS];
 static _Atomic(double) began; /* of the monotonic clock */
-static atomic_bool is_kept;
+atomic_bool tb_keeps_timeline;
 
 void tb_keep_timeline(void)
 {
-    TB_STORE(&is_kept, true);
-}
-
-bool tb_timeline_is_kept(void)
-{
-    return TB_LOAD(&is_kept);
+    TB_STORE(&tb_keeps_timeline, true);
 }
 
 /* The clock's seconds are seldom exact, and the thread is the program's. */

@@ -9,13 +9,18 @@
 #define TB_TIMELINE_H
 
 #include "dispatch/plan.h"
+#include "lib/process/sums.h"
 #include "lib/reports/json.h"
 
 #define TB_TIMELINE_COLUMNS 256
 
 /* From now on it is kept, whatever the option STATS says. */
 void tb_keep_timeline(void);
-bool tb_timeline_is_kept(void);
+static inline bool tb_timeline_is_kept(void)
+{
+    extern atomic_bool tb_keeps_timeline;
+    return TB_LOAD(&tb_keeps_timeline);
+}
 
 /* All columns are empty, and the first one begins now. */
 void tb_restart_timeline(void);

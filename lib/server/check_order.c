@@ -19,9 +19,15 @@ typedef struct field {
     uint32_t bytes, most;
 } field;
 
-#define IS(where) {offsetof(tb_command, where), sizeof(bool), 1}
-#define UP_TO(where, most_) {offsetof(tb_command, where), sizeof(uint32_t), (most_)}
-#define MATRIX(where)  UP_TO(where.element, TB_ELEMENTS - 1)
+#define IS(where)                                                                                            \
+    {                                                                                                        \
+        offsetof(tb_command, where), sizeof(bool), 1                                                         \
+    }
+#define UP_TO(where, most_)                                                                                  \
+    {                                                                                                        \
+        offsetof(tb_command, where), sizeof(uint32_t), (most_)                                               \
+    }
+#define MATRIX(where) UP_TO(where.element, TB_ELEMENTS - 1)
 #define OPERAND(where)                                                                                       \
     MATRIX(where), IS(where.transposed), IS(where.conjugated), IS(where.unit_diagonal),                      \
         UP_TO(where.structure, TB_TRIANGULAR), UP_TO(where.stored, TB_UPPER)
@@ -32,9 +38,10 @@ typedef struct field {
     }
 
 static const field of_copies[] = {UP_TO(copy.direction, TB_DEVICE_TO_DEVICE), END};
-static const field of_expansions[] = {OPERAND(expansion.source), MATRIX(expansion.target), IS(expansion.embedded),
-                                      BATCH(expansion.batch), END};
-static const field of_foldings[] = {MATRIX(folding.sums), OPERAND(folding.c), UP_TO(folding.mask, TB_UPPER), END};
+static const field of_expansions[] = {OPERAND(expansion.source), MATRIX(expansion.target),
+                                      IS(expansion.embedded), BATCH(expansion.batch), END};
+static const field of_foldings[] = {MATRIX(folding.sums), OPERAND(folding.c), UP_TO(folding.mask, TB_UPPER),
+                                    END};
 static const field of_launches[] = {IS(launch.same_a),
                                     UP_TO(launch.product.routine, TB_ROUTINES - 1),
                                     OPERAND(launch.product.a),
@@ -102,7 +109,8 @@ static bool span_of(uint64_t rows, uint64_t row_bytes, uint64_t pitch, uint64_t 
         *bytes = 0;
         return true;
     }
-    return (rows == 1 || pitch >= row_bytes) && !__builtin_mul_overflow(rows - 1, rows == 1 ? 0 : pitch, &between) &&
+    return (rows == 1 || pitch >= row_bytes) &&
+           !__builtin_mul_overflow(rows - 1, rows == 1 ? 0 : pitch, &between) &&
            !__builtin_add_overflow(between, row_bytes, bytes);
 }
 
@@ -122,7 +130,7 @@ static void *slot_at(const tb_holdings *holdings, const void *offset, uint64_t b
 {
     const uint64_t first = (uintptr_t)offset;
     return first <= holdings->slots_bytes && bytes <= holdings->slots_bytes - first ? holdings->slots + first
-                                                                                   : NULL;
+                                                                                    : NULL;
 }
 
 /* ---- By kind ---------------------------------------------------------------------------------------------- */
@@ -135,7 +143,8 @@ static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
         return false;
     if (copy->direction == TB_HOST_TO_DEVICE) {
         copy->source = slot_at(holdings, copy->source, read);
-        return copy->source && (written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written));
+        return copy->source &&
+               (written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written));
     }
     if (read > 0 && !holdings->holds(holdings, device, (uintptr_t)copy->source, read))
         return false;
@@ -209,12 +218,13 @@ static bool has_sound_extents(const tb_product *product)
 
 static bool check_launch(const tb_holdings *holdings, const tb_chip *chip, tb_launch *launch)
 {
-    const tb_kernel *kernel = tb_kernel_of(launch);
     tb_product *product = &launch->product;
-    if (!kernel || !kernel->launch || !is_no_batch(&product->batch) || !has_sound_extents(product) ||
-        !tb_kernel_serves(kernel, product, chip, false))
+    if (!is_no_batch(&product->batch) || !has_sound_extents(product))
         return false;
     product->batch = (tb_batch){0};
+    const tb_kernel *kernel = tb_kernel_of(launch, chip->architecture);
+    if (!kernel || !kernel->launch)
+        return false;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         if (!check_operand(holdings, chip->device, product, role))
             return false;
@@ -228,9 +238,8 @@ static bool check_panel(const tb_holdings *holdings, int device, const tb_panel 
     const tb_factor *block = &panel->block;
     return block->n >= 0 && block->n <= tb_panel_order(block->routine) && block->m == block->n &&
            block->a.rows == block->n && block->a.columns == block->n &&
-           block->a.element == tb_routine_rows[block->routine].element &&
-           is_extent(panel->position) && holds_matrix(holdings, device, &block->a) &&
-           (uintptr_t)panel->info % sizeof *panel->info == 0 &&
+           block->a.element == tb_routine_rows[block->routine].element && is_extent(panel->position) &&
+           holds_matrix(holdings, device, &block->a) && (uintptr_t)panel->info % sizeof *panel->info == 0 &&
            holdings->holds(holdings, device, (uintptr_t)panel->info, sizeof *panel->info);
 }
 

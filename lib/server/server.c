@@ -262,8 +262,8 @@ static int listen_in(int folder, const char *name)
 static bool is_idle(const tb_server_options *options)
 {
     tb_take_lock(&port.lock);
-    const bool is_idle = options->idle_seconds > 0 && port.clients == 0 &&
-                         tb_seconds() - port.left > options->idle_seconds;
+    const bool is_idle =
+        options->idle_seconds > 0 && port.clients == 0 && tb_seconds() - port.left > options->idle_seconds;
     tb_free_lock(&port.lock);
     return is_idle;
 }

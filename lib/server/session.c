@@ -400,5 +400,7 @@ tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, 
     tb_wire_wake(&berth->wire->head);
     free_all(session);
     free(session);
-    return status == TB_OK ? TB_CLIENT_LEFT : status == TB_DEVICE_LOST ? TB_DEVICES_FAILED : TB_CLIENT_REFUSED;
+    return status == TB_OK            ? TB_CLIENT_LEFT
+           : status == TB_DEVICE_LOST ? TB_DEVICES_FAILED
+                                      : TB_CLIENT_REFUSED;
 }

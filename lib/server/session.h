@@ -14,7 +14,8 @@ typedef enum tb_ending {
 typedef struct tb_session_facts {
     const tb_chip *chips;
     int chip_count; /* of devices that are open */
-    uint64_t memory_most; /* bytes of a device's memory that all clients may have together; 0: all there are */
+    uint64_t
+        memory_most; /* bytes of a device's memory that all clients may have together; 0: all there are */
 } tb_session_facts;
 
 /* Bytes of a device that clients hold now. */

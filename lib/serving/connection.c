@@ -33,7 +33,7 @@ static struct {
     ino_t socket_inode;
     pid_t process; /* the server's; 0: it is in a place where this process does not see it */
     tb_welcome welcome;
-    tb_lock lock; /* held while an order is written, and until it is answered */
+    tb_lock lock;     /* held while an order is written, and until it is answered */
     uint32_t numbers; /* of orders that were answered */
     atomic_bool lost;
 } server;
@@ -62,8 +62,8 @@ static int open_socket(void)
     /* By the folder that was looked at, whatever has its name by now. */
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
     int file = tb_above_standard_files(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (file >= 0 && (connect(file, (const struct sockaddr *)&address, sizeof address) != 0 ||
-                      !is_of_this_user(file))) {
+    if (file >= 0 &&
+        (connect(file, (const struct sockaddr *)&address, sizeof address) != 0 || !is_of_this_user(file))) {
         close(file);
         file = -1;
     }
@@ -163,7 +163,8 @@ bool tb_ask_status(tb_welcome *welcome, int milliseconds)
     const tb_hello hello = {.build = tb_wire_build()};
     const int socket = open_socket();
     struct pollfd ready = {.fd = socket, .events = POLLIN};
-    const bool is_told = socket >= 0 && send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello &&
+    const bool is_told = socket >= 0 &&
+                         send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello &&
                          poll(&ready, 1, milliseconds) == 1 &&
                          recv(socket, welcome, sizeof *welcome, MSG_DONTWAIT) == (ssize_t)sizeof *welcome &&
                          welcome->build == tb_wire_build();

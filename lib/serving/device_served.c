@@ -198,8 +198,8 @@ static tb_status create_event(int device, tb_event **event)
     served_event *made = &events[number];
     made->base.operations = tb_served_devices;
     made->number = (uint32_t)number;
-    const tb_status status = send(&(tb_order){
-        .kind = TB_ORDER_CREATE_EVENT, .device = server_ordinal(device), .event = made->number});
+    const tb_status status = send(
+        &(tb_order){.kind = TB_ORDER_CREATE_EVENT, .device = server_ordinal(device), .event = made->number});
     if (status != TB_OK)
         give_number(event_taken, made->number);
     *event = &made->base;
@@ -217,10 +217,8 @@ static void destroy_event(tb_event *event)
 static tb_status record_in(served_event *event, const served_stream *stream)
 {
     const uint32_t number = atomic_fetch_add(&event->records, 1) + 1;
-    return send(&(tb_order){.kind = TB_ORDER_RECORD,
-                            .stream = stream->number,
-                            .event = event->number,
-                            .number = number});
+    return send(&(tb_order){
+        .kind = TB_ORDER_RECORD, .stream = stream->number, .event = event->number, .number = number});
 }
 
 static tb_status record(tb_event *event, tb_stream *stream)
@@ -259,8 +257,8 @@ static tb_status create_stream(int device, tb_stream **stream)
     made->number = (uint32_t)number;
     made->device = server_ordinal(device);
     made->own.number = EVENTS + made->number;
-    const tb_status status = send(
-        &(tb_order){.kind = TB_ORDER_CREATE_STREAM, .device = made->device, .stream = made->number});
+    const tb_status status =
+        send(&(tb_order){.kind = TB_ORDER_CREATE_STREAM, .device = made->device, .stream = made->number});
     if (status != TB_OK)
         give_number(stream_taken, made->number);
     *stream = &made->base;
@@ -290,9 +288,8 @@ static tb_status synchronize(tb_stream *stream)
 
 static tb_status stream_wait(tb_stream *stream, tb_event *event)
 {
-    return send(&(tb_order){.kind = TB_ORDER_WAIT,
-                            .stream = served(stream)->number,
-                            .event = served_of(event)->number});
+    return send(&(tb_order){
+        .kind = TB_ORDER_WAIT, .stream = served(stream)->number, .event = served_of(event)->number});
 }
 
 /* The host's side of a copy becomes an offset in the slots. */

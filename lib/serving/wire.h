@@ -65,7 +65,8 @@ typedef struct tb_wire {
 
 typedef struct tb_hello {
     uint64_t build; /* tb_wire_build() */
-    uint64_t slot_bytes; /* as large as the client's slots are to be; 0: nothing but the welcome is asked for */
+    uint64_t
+        slot_bytes; /* as large as the client's slots are to be; 0: nothing but the welcome is asked for */
 } tb_hello;
 
 /* Two files come with it for a client: the wire's and the slots'. */
@@ -77,7 +78,7 @@ typedef struct tb_welcome {
     int32_t process;
     uint64_t slots_bytes;
     uint64_t held_bytes[TB_WIRE_DEVICES]; /* of the devices' memory, by clients */
-    tb_chip chips[TB_WIRE_DEVICES]; /* clusters mean nothing: */
+    tb_chip chips[TB_WIRE_DEVICES];       /* clusters mean nothing: */
     tb_clusters clusters[TB_WIRE_DEVICES];
     bool knows_clusters[TB_WIRE_DEVICES];
     tb_device_description descriptions[TB_WIRE_DEVICES];

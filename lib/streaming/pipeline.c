@@ -20,20 +20,28 @@ static struct queue {
     _Atomic(uint32_t) changes; /* who waits sleeps on it */
     tb_turn *first;            /* of the turns that wait, which are a list */
     int turns;                 /* that wait or are served */
-    double backlog;            /* seconds that all of these are forecast to take */
     bool taken[CHANNELS];
     tb_pipeline *channels[CHANNELS]; /* kept between turns; NULL: to be made */
 } queues[TB_DEVICES_MAXIMUM];
+
+/* Of all turns that wait or are served. Written under the queue's lock. */
+_Atomic(double) tb_pipeline_backlogs[TB_DEVICES_MAXIMUM];
 
 /* A forked child has none of its parent's pipelines. */
 static void forget_in_child(void)
 {
     memset(queues, 0, sizeof queues);
+    memset(tb_pipeline_backlogs, 0, sizeof tb_pipeline_backlogs);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+static void set_backlog(const struct queue *queue, double seconds)
+{
+    TB_STORE(&tb_pipeline_backlogs[queue - queues], seconds);
 }
 
 #define STAGING_SHARE 8 /* of the limit */
@@ -134,7 +142,7 @@ static void enter(struct queue *queue, tb_turn *turn)
         link = &(*link)->next;
     *link = turn;
     queue->turns++;
-    queue->backlog += turn->seconds;
+    set_backlog(queue, tb_pipeline_backlog(turn->device) + turn->seconds);
     turn->in_queue = true;
 }
 
@@ -187,7 +195,7 @@ void tb_end_turn(tb_turn *turn)
     if (turn->channel >= 0)
         queue->taken[turn->channel] = false;
     /* Sums of seconds are rounded: a device that nobody uses is to have nothing to do. */
-    queue->backlog = --queue->turns > 0 ? queue->backlog - turn->seconds : 0;
+    set_backlog(queue, --queue->turns > 0 ? tb_pipeline_backlog(turn->device) - turn->seconds : 0);
     turn->in_queue = false;
     announce(queue);
 }
@@ -228,13 +236,4 @@ int tb_devices_at_work(void)
     for (int index = 0; index < machine.chip_count; index++)
         devices += tb_pipeline_backlog(machine.chips[index].device) > 0;
     return devices;
-}
-
-double tb_pipeline_backlog(int device)
-{
-    struct queue *queue = &queues[device];
-    tb_take_lock(&queue->lock);
-    double backlog = queue->backlog;
-    tb_free_lock(&queue->lock);
-    return backlog;
 }

@@ -12,6 +12,7 @@
 #include "lib/streaming/copy_threads.h"
 #include "lib/device/device.h"
 #include "lib/device/memory.h"
+#include "lib/process/sums.h"
 #include "lib/streaming/operand_cache.h"
 #include "words/lowered.h"
 
@@ -90,7 +91,11 @@ int tb_devices_at_work(void);
 size_t tb_staging_bytes(const tb_pipeline *pipeline);
 
 /* Seconds of work, as forecast, of those who are in the device's queue now. */
-double tb_pipeline_backlog(int device);
+static inline double tb_pipeline_backlog(int device)
+{
+    extern _Atomic(double) tb_pipeline_backlogs[];
+    return TB_LOAD(&tb_pipeline_backlogs[device]);
+}
 
 /* Events are made, and slots filled, when they are first needed; most products need few. Slots are emptied after
  * each product. */

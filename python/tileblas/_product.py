@@ -2,11 +2,12 @@
 name and the type of its numbers."""
 
 import operator
+import re
 
 LETTERS = {"float32": "s", "single": "s", "float64": "d", "double": "d", "float": "d",
            "complex64": "c", "complex128": "z", "complex": "z"}
-BARE = ("gemm", "symm", "hemm", "syrk", "herk", "syr2k", "her2k", "gemmt", "gemmtr", "trmm", "trsm", "gemm_batch",
-        "gemm_batch_strided")
+# A name without the type of its numbers begins with the kind of the matrix: general, symmetric, Hermitian or triangular.
+BARE = re.compile("ge|sy|he|tr", re.IGNORECASE)
 
 
 def letter_of(dtype):
@@ -26,7 +27,7 @@ def words_for_extents(extents, routine, dtype):
         raise TypeError("explain takes whole numbers m, n and k, or two arrays a and b as in a @ b") from None
     if any(size.startswith("-") for size in sizes):
         raise ValueError(f"sizes are whole numbers from 0, and not {' x '.join(sizes)}")
-    if not routine or routine.lower() in BARE:
+    if not routine or BARE.match(routine):
         routine = ("d" if dtype is None else letter_of(dtype)) + (routine or "gemm")
     elif dtype is not None and routine[0].lower() != letter_of(dtype):
         raise ValueError(f"{routine} is no routine of {dtype}")

@@ -255,13 +255,8 @@ static bool has_one_operand(const routine_call *made)
     return made->product.b.block == made->product.a.block;
 }
 
-/* Whether it is an update of rank k, or 2 k. */
-static bool is_update(const tb_class_row *class)
-{
-    return class->has_one_operand || class->has_two_terms;
-}
-
-/* Its transposition: complex ones of symmetric matrices are not conjugated, those of Hermitian ones not merely transposed. */
+/* The transposition of an update of rank k, or 2 k: complex ones of symmetric matrices are not conjugated, those of Hermitian
+ * ones not merely transposed. */
 static void draw_update(check_random *random, const tb_class_row *class, bool fortran, bool is_complex,
                         call_arguments *x, product *form)
 {
@@ -303,7 +298,7 @@ routine_call case_make(check_random *random, const case_wishes *wishes)
         if (class->updates)
             x->triangle = random_triangle(random, fortran, &form.mask);
     }
-    if (is_update(class))
+    if (class->turns_b)
         draw_update(random, class, fortran, tb_is_complex(tb_routine_rows[made.spelling->routine].element), x,
                     &form);
 

@@ -13,7 +13,7 @@
 # the kernel's text with all that it includes, the compiler and what is asked of its reports being the same, is not compiled
 # again. Of 9.0 its kernels' registers stand there too.
 #
-# The shapes of the SIMT family are written from their table, by cmake.
+# Shapes are written from their tables, by cmake.
 #
 # A file <stem>_sm90.cu uses instructions of sm_90a alone and is compiled for that only, <stem>_sm80.cu for sm_80 and
 # later, <stem>_sm75.cu for sm_75 only; all others for any, but for sm_90a instead of sm_90 where the build does so; for sm_100 those that the build names.
@@ -105,12 +105,21 @@ trap 'rm -rf "$reports" "$shapes"' EXIT
 
 cmake -D FOLDER="$shapes" -P "$root/cmake/TileblasShapes.cmake" || exit
 built_for() {
-    tr '\n' ' ' < "$root/CMakeLists.txt" | grep -o 'tileblas_compile_kernels([^)]*)' |
-        grep -E "ARCHITECTURES( [0-9a]+)* $1( [0-9a]+)*\)" | grep -o 'kernels/[^ ]*[.]cu' | sort
+    {
+        tr '\n' ' ' < "$root/CMakeLists.txt" | grep -o 'tileblas_compile_kernels([^)]*)' |
+            grep -E "ARCHITECTURES( [0-9a]+)* $1( [0-9a]+)*\)" | grep -o 'kernels/[^ ]*[.]cu'
+        [ "$1" != 90a ] || cat "$shapes/built_for_90a"
+    } | sort
 }
 files=
 case $architecture in
-90a | 100) for file in $(built_for "$architecture"); do files="$files $root/$file"; done ;;
+90a | 100)
+    for file in $(built_for "$architecture"); do
+        folder=$root
+        [ -f "$root/$file" ] || folder=$shapes
+        files="$files $folder/$file"
+    done
+    ;;
 *a) ;;
 *)
     alone=$(built_for 90a)
@@ -120,7 +129,8 @@ case $architecture in
         [ "$architecture" != 75 ] || find "$root/kernels" -name '*_sm75.cu'
         [ "$architecture" -lt 80 ] || find "$root/kernels" -name '*_sm80.cu'
     ); do
-        [ "$architecture" = 90 ] && echo "$alone" | grep -qxF "${file#"$root"/}" || files="$files $file"
+        name=${file#"$root"/}
+        [ "$architecture" = 90 ] && echo "$alone" | grep -qxF "${name#"$shapes"/}" || files="$files $file"
     done
     ;;
 esac

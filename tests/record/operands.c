@@ -47,12 +47,11 @@ static extents extents_of(const record_case *now, record_role role)
         return role == RECORD_A ? triangle : role == RECORD_B && in_place ? none : whole;
     if (class->updates && role == RECORD_C)
         return square;
-    if (class->has_two_terms || (class->has_one_operand && role == RECORD_A))
-        return as_read(ta, now->n, now->k);
-    return role == RECORD_A         ? as_read(ta, class->updates ? now->n : now->m, now->k)
-           : role == RECORD_C       ? whole
-           : class->has_one_operand ? none
-                                    : as_read(tb, now->k, now->n);
+    if (class->turns_b)
+        return role == RECORD_B && class->has_one_operand ? none : as_read(ta, now->n, now->k);
+    return role == RECORD_A   ? as_read(ta, class->updates ? now->n : now->m, now->k)
+           : role == RECORD_C ? whole
+                              : as_read(tb, now->k, now->n);
 }
 
 /* C is read whatever beta is: it is the right-hand side. */

@@ -22,8 +22,7 @@ static letters letters_of(tb_routine routine)
 {
     const tb_class_row *class = tb_class_of(routine);
     const bool complex = tb_is_complex(tb_routine_rows[routine].element),
-               in_place = class->in_place != TB_OUT_OF_PLACE,
-               updates = class->has_one_operand || class->has_two_terms;
+               in_place = class->in_place != TB_OUT_OF_PLACE;
     const char *two = complex ? "NNNTNCTNTTTCCNCTCC" : "NNNTTNTT", *one = complex ? "N-T-C-" : "N-T-",
                *symmetric = class->is_hermitian ? "N-C-" : "N-T-";
     return (letters){.sides = strchr(class->letters, 'S') ? "LR" : "-",
@@ -31,7 +30,7 @@ static letters letters_of(tb_routine routine)
                      .diagonals = in_place ? "NU" : "-",
                      .transposes = class->is_symmetric ? "N-"
                                    : in_place          ? one
-                                   : updates           ? symmetric
+                                   : class->turns_b    ? symmetric
                                                        : two};
 }
 

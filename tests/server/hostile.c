@@ -123,11 +123,13 @@ static tb_copy draw_copy(const client *client, check_random *random)
 /* By any row of the catalog: many do not take it. */
 static void draw_launch(const client *client, check_random *random, tb_command *command)
 {
-    tb_launch *launch = tb_begin_launch(command, &tb_catalog[check_between(random, 0, (int64_t)tb_catalog_size - 1)]);
+    tb_launch *launch =
+        tb_begin_launch(command, &tb_catalog[check_between(random, 0, (int64_t)tb_catalog_size - 1)]);
     const tb_element element = tb_catalog[launch->row].element;
     const tb_routine routine = tb_gemm_routine(element);
-    launch->product = tb_gemm(routine, check_between(random, 0, 1), check_between(random, 0, 1), N, N, N, 1,
-                              at(client, 0), N, at(client, 1), N, (double)check_between(random, 0, 1), at(client, 2), N);
+    launch->product =
+        tb_gemm(routine, check_between(random, 0, 1), check_between(random, 0, 1), N, N, N, 1, at(client, 0),
+                N, at(client, 1), N, (double)check_between(random, 0, 1), at(client, 2), N);
     launch->workspace = at(client, 3);
     memset(&launch->schedule, (int)check_between(random, 0, 255), sizeof launch->schedule);
 }
@@ -155,8 +157,8 @@ static tb_order draw_command(const client *client, check_random *random)
         draw_launch(client, random, command);
         break;
     case TB_COMMAND_PANEL:
-        command->panel =
-            (tb_panel){.block = tb_potrf(TB_DPOTRF, TB_LOWER, N, at(client, 0), N, NULL), .info = at(client, 3)};
+        command->panel = (tb_panel){.block = tb_potrf(TB_DPOTRF, TB_LOWER, N, at(client, 0), N, NULL),
+                                    .info = at(client, 3)};
         break;
     }
     return order;
@@ -178,9 +180,9 @@ static tb_order draw_order(const client *client, check_random *random)
 /* Numbers that are at the edge of something. */
 static uint64_t draw_number(check_random *random)
 {
-    static const uint64_t numbers[] = {0,          1,          N - 1,         N + 1,     BLOCK_BYTES, BLOCK_BYTES + 1,
-                                       SLOTS_BYTES, INT32_MAX, UINT32_MAX,    INT64_MAX, UINT64_MAX,  UINT64_C(1) << 40,
-                                       UINT64_C(1) << 63};
+    static const uint64_t numbers[] = {
+        0,         1,          N - 1,     N + 1,      BLOCK_BYTES,       BLOCK_BYTES + 1,  SLOTS_BYTES,
+        INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_C(1) << 40, UINT64_C(1) << 63};
     return CHECK_PICK(random, numbers);
 }
 
@@ -230,8 +232,8 @@ int main(void)
         CHECK(client.ending != TB_DEVICES_FAILED, "round %d: the device has failed", round);
         const sim_usage usage = sim_get_usage();
         CHECK(usage.device_blocks == 0 && usage.pinned_blocks == 0 && usage.streams == 0 && usage.events == 0,
-              "round %d: %ld blocks, %ld pinned ones, %ld streams and %ld events stay", round, usage.device_blocks,
-              usage.pinned_blocks, usage.streams, usage.events);
+              "round %d: %ld blocks, %ld pinned ones, %ld streams and %ld events stay", round,
+              usage.device_blocks, usage.pinned_blocks, usage.streams, usage.events);
     }
     CHECK(refused > ROUNDS / 10 && refused < ROUNDS, "%ld of %d clients were refused", refused, ROUNDS);
     return check_result();

@@ -15,7 +15,8 @@ static const char *server_command; /* the command `tileblas` on the simulated de
 
 static inline void server_pause(double seconds)
 {
-    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)},
+    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
+                                 .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)},
               NULL);
 }
 

@@ -46,9 +46,9 @@ static bool multiply(check_random *random, int most, const char *when)
     known_product p = draw(random, most);
     known_multiply(&p);
     tileblas_last_plan(plan, sizeof plan);
-    CHECK(known_errors(&p) == 0, "%s: %d x %d x %d, class %d, %s%s: %d numbers are wrong (%s)", when, p.m, p.n, p.k,
-          (int)p.class, p.is_complex ? "complex " : "", p.of_doubles ? "doubles" : "floats", known_errors(&p),
-          plan);
+    CHECK(known_errors(&p) == 0, "%s: %d x %d x %d, class %d, %s%s: %d numbers are wrong (%s)", when, p.m,
+          p.n, p.k, (int)p.class, p.is_complex ? "complex " : "", p.of_doubles ? "doubles" : "floats",
+          known_errors(&p), plan);
     known_free(&p);
     return strstr(plan, "device 32") != NULL;
 }
@@ -97,7 +97,8 @@ static void products(void)
 static void *multiply_in_thread(void *number)
 {
     /* While one thread looks for the server, the others' products stay on the host. */
-    const int count = 15, served = multiply_many(seed + (uint64_t)(uintptr_t)number, count, 150, "in a thread");
+    const int count = 15,
+              served = multiply_many(seed + (uint64_t)(uintptr_t)number, count, 150, "in a thread");
     CHECK(served > 0, "%d of %d products of a thread were served", served, count);
     return NULL;
 }
@@ -144,8 +145,8 @@ static void multiply_and_fork(void *generations)
         for (int i = 0; i < 2; i++)
             CHECK(child_wait(children[i], CHILD_SECONDS) == CHILD_RIGHT, "a child has failed");
     }
-    CHECK(served == (left > 0 ? 2 : 1) * count, "%d products were served, with %d generations to come", served,
-          left);
+    CHECK(served == (left > 0 ? 2 : 1) * count, "%d products were served, with %d generations to come",
+          served, left);
 }
 
 static void forks(void)

@@ -154,12 +154,11 @@ def a_triangular_operand_is_asked_for_with_two_sizes():
 
 
 def every_routine_is_known():
-    routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+),", (Path(__file__).parents[2] / "words" / "routines.def").read_text(), re.M)
+    routines = re.findall(r"^TB_ROUTINE\(\w+, (\w+), (\w+),", (Path(__file__).parents[2] / "words" / "routines.def").read_text(), re.M)
     pages = [(Path(PATHS["PAGES"]) / page).read_text().lower() for page in ("tileblas.1", "tileblas.bash", "_tileblas")]
-    sizes = {"gemm": ("60", "50", "40")}
-    for routine in routines:
-        equal(_explain("--routine", routine, *sizes.get(routine[1:].split("_")[0], ("60", "50")), "--assume", "h200")["problem"]["routine"],
-              routine)
+    for routine, of_class in routines:
+        sizes = ("60", "50", "40") if of_class.startswith("GEMM") else ("60", "50")
+        equal(_explain("--routine", routine, *sizes, "--assume", "h200")["problem"]["routine"], routine)
         for page in pages:
             contains(page, routine)
 

@@ -47,6 +47,11 @@ static inline bool is_two_term(void)
     return tb_class_of(routine)->has_two_terms;
 }
 
+static inline bool turns_b(void)
+{
+    return tb_class_of(routine)->turns_b;
+}
+
 static inline bool has_one_operand(void)
 {
     return tb_class_of(routine)->has_one_operand;
@@ -55,8 +60,7 @@ static inline bool has_one_operand(void)
 /* Complex updates of symmetric matrices refuse what is conjugated, those of Hermitian ones what is merely transposed. */
 static inline bool refuses(int transpose)
 {
-    const bool is_update = has_one_operand() || is_two_term();
-    return is_update && tb_is_complex(tb_routine_rows[routine].element) && transpose != 0 &&
+    return turns_b() && tb_is_complex(tb_routine_rows[routine].element) && transpose != 0 &&
            strchr(tb_is_hermitian_routine(routine) ? "Tt\160" : "Cc\161", transpose) != NULL;
 }
 

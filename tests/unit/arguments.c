@@ -54,7 +54,7 @@ static bool is_callers(const tb_product *p, const tb_arguments *g, const row *ro
     const bool one_operand = has_one_operand();
     const void *b = one_operand ? g->a : g->b;
     const int64_t ldb = one_operand ? g->lda : g->ldb;
-    const bool b_transposed = one_operand ? !transpose_a : transpose_b;
+    const bool b_transposed = turns_b() ? !transpose_a : transpose_b;
     for (int64_t l = 0; l < p->k; l++) {
         const int64_t left = distance_given(row_major, transpose_a, row_of, l, g->lda),
                       right = distance_given(row_major, b_transposed, l, column_of, ldb);
@@ -74,7 +74,7 @@ static bool conjugates_as_asked(const tb_product *p, const row *row)
     const bool is_complex = tb_is_complex(tb_routine_rows[routine].element);
     const bool a = is_complex && strchr("Cc\161", row->transpose_a) != NULL,
                b = is_complex && strchr("Cc\161", row->transpose_b) != NULL;
-    if (has_one_operand() || is_two_term()) {
+    if (turns_b()) {
         const bool hermitian = tb_is_hermitian_routine(routine);
         return p->a.conjugated == (hermitian && p->a.transposed) &&
                p->b.conjugated == (hermitian && p->b.transposed);

@@ -18,7 +18,7 @@ static inline tb_product product_of_routine(tb_routine routine, int64_t m, int64
                                          .k = k,
                                          .alpha = {1, 0},
                                          .lda = rows,
-                                         .ldb = class->has_two_terms ? n : inner,
+                                         .ldb = class->turns_b ? n : inner,
                                          .ldc = rows});
 }
 

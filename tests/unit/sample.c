@@ -265,15 +265,27 @@ static void terms_are_looked_at_together(check_random *random)
     }
 }
 
+/* A sample may miss what there is, seldom: most of three matrices say what is true of all. */
+static bool are_mostly_alike(double (*draw_a)(check_random *random), double (*draw_b)(check_random *random),
+                             bool transpose_a, check_random *random)
+{
+    int alike = 0;
+    for (int i = 0; i < 3; i++) {
+        draw_all(a, draw_a, random);
+        draw_all(b, draw_b, random);
+        alike += are_alike(transpose_a, false);
+    }
+    return alike >= 2;
+}
+
 static void families_are_told_apart(check_random *random)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        draw_all(a, families[i].draw, random);
-        draw_all(b, families[i].draw, random);
-        CHECK(are_alike(false, false) == families[i].alike, "%s", families[i].name);
-        draw_all(a, normal, random);
+        CHECK(are_mostly_alike(families[i].draw, families[i].draw, false, random) == families[i].alike, "%s",
+              families[i].name);
         if (families[i].draw != mostly_zeros && families[i].draw != indicators)
-            CHECK(are_alike(true, false) == families[i].alike, "normal times %s", families[i].name);
+            CHECK(are_mostly_alike(normal, families[i].draw, true, random) == families[i].alike,
+                  "normal times %s", families[i].name);
     }
 }
 

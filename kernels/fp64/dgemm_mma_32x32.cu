@@ -1,4 +1,0 @@
-/* dgemm_mma_32x32: one shape of dgemm_mma. Its row is in kernels/fp64/shapes.def. */
-#include "kernels/fp64/dgemm_mma.cuh"
-
-TB_DGEMM_STAMP_ALL(dgemm_mma_32x32, fp64::shape_32x32)
