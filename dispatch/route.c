@@ -137,6 +137,15 @@ static bool choose_kernels(const tb_product *product, const tb_facts *facts, boo
     return true;
 }
 
+/* What the program has pinned is ordinary memory to a device that another process has up. */
+static void see_as_the_device(tb_plan *plan, const tb_facts *facts)
+{
+    const tb_chip *chip = tb_find_chip(&facts->machine, plan->place.device);
+    for (tb_role role = TB_A; role < TB_ROLES && chip && chip->apart; role++)
+        if (plan->places[role].memory == TB_MEMORY_PINNED)
+            plan->places[role].memory = TB_MEMORY_HOST;
+}
+
 /* The plan that uses the device, whether or not it is faster. */
 static TB_OWN_FRAME tb_plan with_device(const tb_product *product, const tb_facts *facts, tb_reason reason)
 {
@@ -145,6 +154,7 @@ static TB_OWN_FRAME tb_plan with_device(const tb_product *product, const tb_fact
                     .reason = reason,
                     .place = working_place(facts)};
     memcpy(plan.places, facts->places, sizeof plan.places);
+    see_as_the_device(&plan, facts);
     if (choose_kernels(product, facts, true, &plan))
         return plan;
     /* The forced kernel cannot: the host answers or, if it cannot reach the operands, another kernel. */

@@ -15,6 +15,7 @@ static const char help[] =
     "  forecast FILE                  what a recorded program's products would take with another GPU\n"
     "  bench [SHAPE]...               TileBLAS, the host BLAS and cuBLAS side by side\n"
     "  tune                           learn what this machine takes, and keep it for later programs\n"
+    "  serve                          keep the devices up for all of the user's programs\n"
     "\n"
     "  --help                         this; 'tileblas SUBCOMMAND --help' for one of them\n"
     "  --version\n"
@@ -34,6 +35,7 @@ static const struct {
     {"forecast", "tileblas forecast", tool_forecast},
     {"bench", "tileblas bench", tool_bench},
     {"tune", "tileblas tune", tool_tune},
+    {"serve", "tileblas serve", tool_serve},
 };
 
 int main(int argc, char **argv)

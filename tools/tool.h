@@ -27,6 +27,7 @@ int tool_explain(int argc, char **argv);
 int tool_forecast(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_tune(int argc, char **argv);
+int tool_serve(int argc, char **argv);
 
 /* "tileblas run: ..." on standard error, in one line. */
 void tool_complain(const char *subcommand, const char *format, ...) __attribute__((format(printf, 2, 3)));

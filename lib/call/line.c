@@ -135,6 +135,7 @@ static TB_OWN_FRAME void decide_again(tb_task *task, tb_product *known, tb_facts
  * most are made in the first step. */
 static TB_OWN_FRAME tb_plan reach_decision(tb_task *task, tb_product *known, tb_facts *facts)
 {
+    tb_machine_meet_server();
     tb_gather_facts(*task, facts);
     tb_plan plan = decide(*task, facts);
     look_closer(task, known, facts, &plan);

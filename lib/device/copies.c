@@ -88,9 +88,10 @@ static tb_status copy_staged(tb_stream *stream, const tb_copy *copy)
     staging staging = {.stream = stream};
     tb_leaving leaving;
     tb_when_left(&leaving, leave, &staging);
+    const int pinned = stream->operations->has_pinned ? TB_PINNED_SERVED : TB_PINNED;
     tb_status status = TB_OUT_OF_MEMORY;
     for (size_t bytes = STAGING_BYTES; status == TB_OUT_OF_MEMORY && bytes >= STAGING_LEAST; bytes /= 16)
-        status = tb_take_buffer(TB_PINNED, bytes, &staging.buffer);
+        status = tb_take_buffer(pinned, bytes, &staging.buffer);
     if (status == TB_OK)
         status = copy_pieces(&staging, copy);
     tb_give_buffer(&staging.buffer);
@@ -100,10 +101,13 @@ static tb_status copy_staged(tb_stream *stream, const tb_copy *copy)
 
 static bool needs_staging(const tb_stream *stream, const tb_copy *copy)
 {
+    const void *side = copy->direction == TB_HOST_TO_DEVICE ? copy->source : copy->target;
     tb_place place;
     if (stream->operations->copies_pageable || copy->rows == 0 || copy->row_bytes == 0)
         return false;
-    tb_platform.locate(copy->direction == TB_HOST_TO_DEVICE ? copy->source : copy->target, &place, NULL);
+    if (stream->operations->has_pinned)
+        return !stream->operations->has_pinned(side);
+    tb_platform.locate(side, &place, NULL);
     return place.memory == TB_MEMORY_HOST;
 }
 

@@ -41,6 +41,11 @@ struct tb_device_operations {
      * Otherwise it is pinned, which tb_issue_copy sees to (lib/device/copies.h). */
     bool copies_pageable;
 
+    /* Pinned memory of its own, where the platform's cannot be reached: NULL where it can. */
+    tb_status (*allocate_pinned)(size_t bytes, void **memory);
+    void (*release_pinned)(void *memory, size_t bytes);
+    bool (*has_pinned)(const void *address);
+
     tb_status (*describe)(int device, tb_device_description *description);
     /* Brings a device's context up, which everything below needs; slow (0.2 to 0.3 s on an H200), and takes
      * some of its memory. Called at most once for each. */

@@ -113,6 +113,8 @@ static inline CUcontext tb_cuda_context_of(const tb_place *place)
 /* ---- Pinned memory, for the platform's table ------------------------------------------------------------------------- */
 
 tb_status tb_cuda_allocate_pinned(size_t bytes, void **memory);
+tb_status tb_cuda_pin(void *memory, size_t bytes);
+void tb_cuda_unpin(void *memory);
 void tb_cuda_release_pinned(void *memory, size_t bytes);
 
 /* ---- Streams, events and copies, for the table ------------------------------------------------------------ */

@@ -73,7 +73,7 @@ static void *map_pages(size_t bytes)
     return mapped + before;
 }
 
-static tb_status register_pages(void *memory, size_t bytes)
+tb_status tb_cuda_pin(void *memory, size_t bytes)
 {
     return TB_IN_CONTEXT(tb_cuda_devices[tb_cuda_first_open].primary,
                          TB_CU(cuMemHostRegister, memory, bytes, CU_MEMHOSTREGISTER_PORTABLE));
@@ -92,7 +92,7 @@ static tb_status allocate_mapped(size_t bytes, void **memory)
     if (!pages)
         return TB_OUT_OF_MEMORY;
     touch_together(pages, bytes);
-    const tb_status status = register_pages(pages, bytes);
+    const tb_status status = tb_cuda_pin(pages, bytes);
     if (status == TB_OK)
         *memory = pages;
     else
@@ -116,4 +116,9 @@ void tb_cuda_release_pinned(void *memory, size_t bytes)
         munmap(memory, bytes);
     else
         (void)TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemFreeHost, memory));
+}
+
+void tb_cuda_unpin(void *memory)
+{
+    (void)TB_WHILE_OTHERS_CAPTURE(TB_CU(cuMemHostUnregister, memory));
 }

@@ -63,11 +63,18 @@ static void fill(tb_buffer *buffer, const tb_buffer *contents)
     *(void *volatile *)&buffer->memory = contents->memory;
 }
 
+int tb_pinned_for(int device)
+{
+    return device >= TB_SERVED_FIRST ? TB_PINNED_SERVED : TB_PINNED;
+}
+
 static void release(const tb_buffer *buffer)
 {
     atomic_fetch_add(&changes, 1);
     if (buffer->device == TB_PINNED)
         tb_platform.release_pinned(buffer->memory, buffer->bytes);
+    else if (buffer->device == TB_PINNED_SERVED)
+        tb_served_devices->release_pinned(buffer->memory, buffer->bytes);
     else
         tb_release(buffer->device, buffer->memory);
 }
@@ -88,6 +95,14 @@ static tb_buffer remove_kept(size_t index)
     tb_buffer buffer = kept[index].buffer;
     kept[index] = kept[--kept_count];
     return buffer;
+}
+
+void tb_forget_buffers(void)
+{
+    kept_count = 0;
+    refused_bytes = 0;
+    janitor_at_work = false;
+    lock = (tb_lock){0};
 }
 
 /* ---- What nobody has used for long ------------------------------------------------------------------------ */
@@ -211,8 +226,9 @@ static void note_refusal(size_t bytes)
 static tb_status allocate(int device, size_t bytes, void **memory)
 {
     atomic_fetch_add(&changes, 1);
-    return device == TB_PINNED ? tb_platform.allocate_pinned(bytes, memory)
-                               : tb_allocate(device, bytes, memory);
+    return device == TB_PINNED          ? tb_platform.allocate_pinned(bytes, memory)
+           : device == TB_PINNED_SERVED ? tb_served_devices->allocate_pinned(bytes, memory)
+                                        : tb_allocate(device, bytes, memory);
 }
 
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)

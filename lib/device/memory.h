@@ -12,6 +12,8 @@
 
 /* Stands for a device's ordinal: host memory that devices can reach by themselves. */
 #define TB_PINNED (-1)
+/* The same, that devices can reach which another process has up. */
+#define TB_PINNED_SERVED (-2)
 
 typedef struct tb_buffer {
     void *memory; /* NULL: none was taken */
@@ -19,8 +21,14 @@ typedef struct tb_buffer {
     int device;
 } tb_buffer;
 
+/* The pinned memory that the device reaches. */
+int tb_pinned_for(int device);
+
 /* Memory of a device, or pinned; taken from the kept ones when one is large enough. */
 tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
+
+/* In a forked child, which has none of its parent's buffers: nobody's are kept. */
+void tb_forget_buffers(void);
 
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);

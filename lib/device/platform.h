@@ -14,6 +14,7 @@ typedef struct tb_span {
 
 typedef struct tb_platform_operations {
     const char *name; /* "cuda", "simulated"; "none" where there are never any devices */
+    const char *identity; /* of the kernels' code: another one's commands mean something else */
     /* What the names begin with of threads that the driver makes for itself, as the kernel has them; NULL: there are none. */
     const char *thread_names;
 
@@ -30,6 +31,10 @@ typedef struct tb_platform_operations {
 
     tb_status (*allocate_pinned)(size_t bytes, void **memory);
     void (*release_pinned)(void *memory, size_t bytes); /* as many as were allocated */
+    /* Makes memory that is there already pinned, which other processes may have mapped as well; and takes that back. A device is
+     * open. */
+    tb_status (*pin)(void *memory, size_t bytes);
+    void (*unpin)(void *memory);
 
     /* Brings the driver up; called at most once. */
     tb_status (*open)(int *device_count);
@@ -44,10 +49,16 @@ static inline bool tb_has_platform(void)
     return tb_platform.tables != NULL;
 }
 
-/* The table of a device that the platform has. */
+/* Devices that another process has up begin at this ordinal; below it are the platform's own. */
+#define TB_SERVED_FIRST 32
+
+/* Who serves those; NULL: nobody. Set once, by lib/serving/device_served.c. */
+extern const tb_device_operations *tb_served_devices;
+
+/* The table of a device. */
 static inline const tb_device_operations *tb_device_at(int ordinal)
 {
-    return tb_platform.tables[ordinal];
+    return ordinal >= TB_SERVED_FIRST ? tb_served_devices : tb_platform.tables[ordinal];
 }
 
 /* By whoever serves the device. */

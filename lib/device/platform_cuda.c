@@ -2,6 +2,8 @@
 #include "lib/device/code.h"
 #include "lib/device/device_cuda.h"
 
+#include "tb_code_identity.h"
+
 /* The driver answers only where a context is current. */
 static bool is_write_combined(CUcontext context, const void *pointer)
 {
@@ -62,7 +64,7 @@ static tb_status cuda_open(int *count)
     TB_TRY(TB_CU(cuInit, 0));
     int found = 0;
     TB_TRY(TB_CU(cuDeviceGetCount, &found));
-    found = found < TB_DEVICES_MAXIMUM ? found : TB_DEVICES_MAXIMUM;
+    found = found < TB_SERVED_FIRST ? found : TB_SERVED_FIRST;
     if (found > 0)
         TB_TRY(tb_open_code());
     for (int device = 0; device < found; device++) {
@@ -75,12 +77,15 @@ static tb_status cuda_open(int *count)
 
 const tb_platform_operations tb_platform = {
     .name = "cuda",
+    .identity = TB_CODE_IDENTITY,
     .thread_names = "cuda",
     .in_process = tb_driver_in_process,
     .code_file = tb_code_file,
     .locate = cuda_locate,
     .allocate_pinned = tb_cuda_allocate_pinned,
     .release_pinned = tb_cuda_release_pinned,
+    .pin = tb_cuda_pin,
+    .unpin = tb_cuda_unpin,
     .open = cuda_open,
     .tables = tables,
 };

@@ -15,6 +15,7 @@ static tb_status open_none(int *device_count)
 /* Nothing else is called unless opening succeeds. */
 const tb_platform_operations tb_platform = {
     .name = "none",
+    .identity = "none",
     .in_process = never_in_process,
     .open = open_none,
 };

@@ -1,5 +1,7 @@
 #include "lib/machine/claim.h"
 
+#include "lib/process/private_folder.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -53,74 +55,6 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(NULL, NULL, give_up_in_child);
 }
 
-/* ---- The folder ---------------------------------------------------------------------------------------- */
-
-/* So many names in /tmp are tried: anybody may have made the first ones. */
-enum { FOLDERS_MOST = 16 };
-
-/* None of the numbers that a program without standard files may expect its own next files to have. */
-static int above_standard_files(int file)
-{
-    if (file < 0 || file > STDERR_FILENO)
-        return file;
-    const int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(file);
-    return moved;
-}
-
-/* The user's own, where nobody else can put, take or hold anything; or -1. */
-static int open_private(int parent, const char *name, int flags)
-{
-    struct stat found;
-    const int folder = above_standard_files(openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
-    if (folder >= 0 &&
-        (fstat(folder, &found) != 0 || found.st_uid != geteuid() || (found.st_mode & 077) != 0)) {
-        close(folder);
-        return -1;
-    }
-    return folder;
-}
-
-static int make_private(int parent, const char *name)
-{
-    mkdirat(parent, name, 0700);
-    return open_private(parent, name, O_NOFOLLOW);
-}
-
-/* A folder of our own in the one that the system has made for what the user's programs share while they run. */
-static int open_in_runtime_folder(const char *path)
-{
-    const int runtime = path && *path == '/' ? open_private(AT_FDCWD, path, 0) : -1;
-    if (runtime < 0)
-        return -1;
-    const int folder = make_private(runtime, "tileblas");
-    close(runtime);
-    return folder;
-}
-
-/* Where there is none, as in containers and under batch systems. All processes find the same one: the first that is theirs. */
-static int open_in_common_folder(void)
-{
-    int folder = -1;
-    for (int number = 0; number < FOLDERS_MOST && folder < 0; number++) {
-        char path[64];
-        snprintf(path, sizeof path, number == 0 ? "/tmp/tileblas-%u" : "/tmp/tileblas-%u.%d",
-                 (unsigned)geteuid(), number);
-        folder = make_private(AT_FDCWD, path);
-    }
-    return folder;
-}
-
-static int open_folder(void)
-{
-    char path[64];
-    int folder = open_in_runtime_folder(secure_getenv("XDG_RUNTIME_DIR"));
-    snprintf(path, sizeof path, "/run/user/%u", (unsigned)geteuid());
-    if (folder < 0)
-        folder = open_in_runtime_folder(path);
-    return folder < 0 ? open_in_common_folder() : folder;
-}
-
 /* ---- Claims -------------------------------------------------------------------------------------------- */
 
 static bool has_identity(const tb_device_description *description)
@@ -142,7 +76,7 @@ static bool claim(int folder, const tb_device_description *description, int numb
 {
     char name[32 + 2 * sizeof description->uuid];
     name_claim(description, number, name, sizeof name);
-    const int claimed = above_standard_files(
+    const int claimed = tb_above_standard_files(
         openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (claimed < 0)
         return true;
@@ -157,7 +91,7 @@ static bool claim(int folder, const tb_device_description *description, int numb
 
 bool tb_claim_device(const tb_device_description *description)
 {
-    const int folder = has_identity(description) ? open_folder() : -1;
+    const int folder = has_identity(description) ? tb_open_private_folder() : -1;
     if (folder < 0)
         return true;
     const bool is_ours = claim(folder, description, 0);
@@ -177,7 +111,7 @@ static int claim_any(int folder, const tb_device_description *descriptions, int 
 
 int tb_claim_home(const tb_device_description *descriptions, int count)
 {
-    const int folder = count < 2 || !has_identity(&descriptions[0]) ? -1 : open_folder();
+    const int folder = count < 2 || !has_identity(&descriptions[0]) ? -1 : tb_open_private_folder();
     if (folder < 0)
         return 0;
     const int home = claim_any(folder, descriptions, count);

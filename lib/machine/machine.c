@@ -17,8 +17,8 @@
 static _Atomic(uint32_t) readiness = TB_UNTRIED;
 
 /* Written before readiness becomes TB_READY, constant from then on. */
-static const tb_device_description *descriptions; /* by ordinal */
-static int device_count;
+static const tb_device_description *descriptions; /* by ordinal, from the first one on */
+static int first_device, device_count;
 
 /* What is known of the devices: a new table whenever that changes, so that readers need no lock. */
 static _Atomic(const tb_chip *) chips;
@@ -81,9 +81,17 @@ bool tb_machine_begin(void)
     return atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING);
 }
 
-void tb_machine_describe(const tb_device_description *all, int count)
+void tb_machine_end_trial(void)
+{
+    uint32_t starting = TB_STARTING;
+    atomic_compare_exchange_strong(&readiness, &starting, TB_UNTRIED);
+    tb_wake_all(&readiness);
+}
+
+void tb_machine_describe(const tb_device_description *all, int first, int count)
 {
     descriptions = all;
+    first_device = first;
     device_count = count;
 }
 
@@ -112,6 +120,13 @@ static atomic_bool is_inherited;
 bool tb_machine_is_inherited(void)
 {
     return atomic_load(&is_inherited);
+}
+
+void tb_machine_begin_anew(void)
+{
+    atomic_store(&readiness, TB_UNTRIED);
+    atomic_store(&chips, NULL);
+    device_count = 0;
 }
 
 tb_readiness tb_machine_forget(void)
@@ -152,7 +167,8 @@ void tb_machine_lose(const char *during)
 const tb_device_description *tb_machine_device(int device)
 {
     bool ready = atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY;
-    return ready && device < device_count ? &descriptions[device] : NULL;
+    const int index = device - first_device;
+    return ready && index >= 0 && index < device_count ? &descriptions[index] : NULL;
 }
 
 tb_target tb_machine_target(int device)

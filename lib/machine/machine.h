@@ -49,13 +49,19 @@ uint32_t tb_machine_uses(int device);
 /* From untried to starting: true for the one thread that is to bring a device up. */
 bool tb_machine_begin(void);
 
-/* What the devices are, by ordinal; before it is settled. Both stay valid for the life of the process. */
-void tb_machine_describe(const tb_device_description *all, int count);
+/* And back: a server was looked for, and there is none. */
+void tb_machine_end_trial(void);
+
+/* What the devices are, by ordinal from the first one on; before it is settled. Both stay valid for the life of the process. */
+void tb_machine_describe(const tb_device_description *all, int first, int count);
 void tb_machine_publish(const tb_chip *table);
 
 /* From starting to ready, absent or lost. */
 void tb_machine_settle(tb_readiness to);
 void tb_machine_wait_until_settled(double seconds);
+
+/* In a forked child whose parent's devices are another process's: untried again. */
+void tb_machine_begin_anew(void);
 
 /* In a forked child: lost, unless nobody had begun. Returns what it was. */
 tb_readiness tb_machine_forget(void);

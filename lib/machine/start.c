@@ -1,12 +1,15 @@
 #include "lib/machine/start.h"
 
 #include "lib/device/device_entry.h"
+#include "lib/device/memory.h"
 #include "lib/machine/calibrate.h"
 #include "lib/machine/claim.h"
 #include "lib/machine/local_rank.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/prepare.h"
 #include "lib/machine/roam.h"
+#include "lib/serving/connection.h"
+#include "lib/serving/device_served.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
@@ -31,6 +34,10 @@ static int tables_published;
 
 /* What whoever began asked for. */
 static tb_before_ready *before_ready;
+
+/* Another process has the devices up, or is being asked; when it was asked last. */
+static atomic_bool is_served;
+static _Atomic(double) looked;
 
 /* Held while a device is opened. */
 static tb_lock opening;
@@ -186,7 +193,7 @@ static tb_status bring_up(bool measures)
         return TB_NO_DEVICE;
     device_count = count;
     TB_TRY(describe_all());
-    tb_machine_describe(descriptions, count);
+    tb_machine_describe(descriptions, 0, count);
     TB_TRY(open_any(measures));
     if (before_ready)
         before_ready(descriptions[latest_table()[0].device].name);
@@ -235,6 +242,27 @@ static void *open_others(void *unused)
     return unused;
 }
 
+/* ---- Another process's ------------------------------------------------------------------------------------- */
+
+/* Its devices are open, and have been measured. */
+static bool take_served_devices(void)
+{
+    const tb_welcome *welcome = tb_server_welcome();
+    device_count = welcome->device_count;
+    tables = calloc((size_t)device_count, sizeof *tables);
+    if (!tables)
+        return false;
+    for (int index = 0; index < device_count; index++) {
+        tables[index] = welcome->chips[index];
+        tables[index].device = TB_SERVED_FIRST + index;
+        tables[index].open = tables[index].apart = true;
+        tables[index].reached = 0;
+    }
+    tb_machine_describe(welcome->descriptions, TB_SERVED_FIRST, device_count);
+    publish(tables);
+    return true;
+}
+
 /* ---- Beside the program ----------------------------------------------------------------------------------- */
 
 /* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU,
@@ -243,6 +271,14 @@ static void *open_others(void *unused)
 static void forget_device_in_child(void)
 {
     tb_forget_bringing_up();
+    tb_forget_buffers();
+    if (atomic_load(&is_served)) {
+        tb_forget_served_devices();
+        tb_machine_begin_anew();
+        device_count = tables_published = 0;
+        atomic_store(&looked, 0);
+        return;
+    }
     if (tb_machine_forget() == TB_STARTING || atomic_load(&opening_more))
         tb_distrust_linker();
 }
@@ -317,6 +353,46 @@ static void open_now(int device)
     for (int index = 0; index < machine.chip_count; index++)
         if (machine.chips[index].device == device)
             open_chip(index, true);
+}
+
+/* Where there was no server, one may come: so long after. */
+#define LOOK_SECONDS 1.0
+
+/* How long a call waits for a server's answer; and where the program has said that it waits for a device. */
+enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 1000 };
+
+static bool is_time_to_look(void)
+{
+    const double now = tb_seconds();
+    if (now - atomic_load(&looked) < LOOK_SECONDS)
+        return false;
+    atomic_store(&looked, now);
+    return true;
+}
+
+void tb_machine_meet_server(void)
+{
+    volatile bool is_ours = true; /* as in start_once */
+    const bool waits = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT;
+    tb_leaving leaving;
+    if (tb_machine_facts().readiness != TB_UNTRIED || tb_option_value(TB_OPTION_SERVER) == TB_SERVER_NEVER ||
+        tb_option_value(TB_OPTION_START) == TB_START_OPTION_NEVER || tb_platform.in_process() ||
+        !is_time_to_look())
+        return;
+    tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
+    is_ours = tb_machine_begin();
+    if (is_ours) {
+        atomic_store(&is_served, true);
+        const bool is_met =
+            tb_meet_server(tb_slot_bytes(), waits ? GREETING_WAITED_FOR : GREETING_MILLISECONDS) &&
+            take_served_devices();
+        atomic_store(&is_served, is_met);
+        if (is_met)
+            tb_machine_settle(TB_READY);
+        else
+            tb_machine_end_trial();
+    }
+    tb_not_left(&leaving);
 }
 
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)

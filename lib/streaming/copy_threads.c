@@ -11,6 +11,7 @@
 
 #include <sched.h>
 #include <semaphore.h>
+#include <string.h>
 
 /* What a thread copies at a time: long enough to run at full speed, short enough to share evenly. */
 #define PIECE_BYTES ((size_t)128 << 10)
@@ -58,6 +59,23 @@ static void take_lock(void)
         touch_jobs = NULL;
         atomic_store(&work_listed, 0);
     }
+}
+
+/* A forked child has no helpers, and no jobs. */
+static void forget_in_child(void)
+{
+    memset(helpers, 0, sizeof helpers);
+    jobs = NULL;
+    touch_jobs = NULL;
+    work_listed = callers = helpers_wanted = 0;
+    links_wanted = helpers_started = helpers_settled = 0;
+    bytes_wanted = 0;
+    lock = (tb_lock){0};
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_in_child);
 }
 
 static void do_piece(tb_copy_job *job, size_t first, size_t rows)

@@ -7,6 +7,9 @@
 #include "lib/user/options.h"
 #include "lib/device/platform.h"
 
+#include <pthread.h>
+#include <string.h>
+
 /* Medium products leave most of the device idle, and the link: so many are at work side by side. */
 #define CHANNELS 4
 
@@ -23,6 +26,18 @@ static struct queue {
 
 /* Of all turns that wait or are served. Written under the queue's lock. */
 _Atomic(double) tb_pipeline_backlogs[TB_DEVICES_MAXIMUM];
+
+/* A forked child has none of its parent's pipelines. */
+static void forget_in_child(void)
+{
+    memset(queues, 0, sizeof queues);
+    memset(tb_pipeline_backlogs, 0, sizeof tb_pipeline_backlogs);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
 
 static void set_backlog(const struct queue *queue, double seconds)
 {
@@ -46,7 +61,7 @@ tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
 {
     if (!slot->pinned.memory)
-        TB_TRY(tb_take_buffer(TB_PINNED, pipeline->slot_bytes, &slot->pinned));
+        TB_TRY(tb_take_buffer(tb_pinned_for(pipeline->device), pipeline->slot_bytes, &slot->pinned));
     return tb_need_event(pipeline, &slot->done);
 }
 
@@ -217,7 +232,8 @@ void tb_leave_turn(void *left)
 int tb_devices_at_work(void)
 {
     int devices = 0;
-    for (int device = 0; device < tb_machine_device_count() && device < TB_DEVICES_MAXIMUM; device++)
-        devices += tb_pipeline_backlog(device) > 0;
+    const tb_machine machine = tb_machine_facts();
+    for (int index = 0; index < machine.chip_count; index++)
+        devices += tb_pipeline_backlog(machine.chips[index].device) > 0;
     return devices;
 }

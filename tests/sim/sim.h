@@ -75,6 +75,9 @@ void sim_lose(int device);
 
 /* owned: by the runtime; otherwise by the program. */
 void *sim_map(tb_memory memory, int device, size_t bytes, bool owned);
+/* Memory that is there already becomes pinned, until it is taken back. */
+tb_status sim_pin(void *memory, size_t bytes);
+void sim_unpin(void *memory);
 void sim_unmap(void *memory);
 void sim_locate(const void *address, tb_place *place, tb_span *span);
 bool sim_handed_out(void);

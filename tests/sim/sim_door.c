@@ -137,11 +137,14 @@ void sim_assign_tables(void)
 
 const tb_platform_operations tb_platform = {
     .name = "simulated",
+    .identity = "simulated",
     .thread_names = SIM_THREAD_NAME,
     .in_process = in_process,
     .locate = locate,
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
+    .pin = sim_pin,
+    .unpin = sim_unpin,
     .open = open,
     .tables = tables,
 };

@@ -21,6 +21,7 @@ typedef struct block {
     size_t bytes;
     tb_place place;
     bool owned;
+    bool lent; /* it was there before, and stays */
 } block;
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -82,6 +83,8 @@ static void map_block(block *block)
 
 static void unmap_block(const block *block)
 {
+    if (block->lent)
+        return;
     munmap(block->inside, block->bytes);
     if (block->start != block->inside)
         munmap(block->start, block->bytes);
@@ -106,6 +109,17 @@ static block *find_block(const void *address)
     return NULL;
 }
 
+static void add_block(const block *fresh)
+{
+    if (table_length == table_room) {
+        table_room = 2 * table_room + 16;
+        table = realloc(table, table_room * sizeof *table);
+        if (table == NULL)
+            sim_abort("the host is out of memory");
+    }
+    table[table_length++] = *fresh;
+}
+
 static void *map_place(const tb_place *place, size_t bytes, bool owned)
 {
     block fresh = {.bytes = bytes == 0 ? 1 : bytes, .place = *place, .owned = owned};
@@ -117,13 +131,7 @@ static void *map_place(const tb_place *place, size_t bytes, bool owned)
     take_table(&signals);
     if (memory != TB_MEMORY_DEVICE || used_bytes(device, false) + fresh.bytes <= room) {
         map_block(&fresh);
-        if (table_length == table_room) {
-            table_room = 2 * table_room + 16;
-            table = realloc(table, table_room * sizeof *table);
-            if (table == NULL)
-                sim_abort("the host is out of memory");
-        }
-        table[table_length++] = fresh;
+        add_block(&fresh);
         const size_t owned_bytes = used_bytes(device, true);
         owned_bytes_most = owned_bytes > owned_bytes_most ? owned_bytes : owned_bytes_most;
         atomic_store(&handed_out, true);
@@ -140,6 +148,25 @@ void *sim_map(tb_memory memory, int device, size_t bytes, bool owned)
 void *sim_allocate_write_combined(size_t bytes)
 {
     return map_place(&(tb_place){.memory = TB_MEMORY_PINNED, .write_combined = true}, bytes, false);
+}
+
+tb_status sim_pin(void *memory, size_t bytes)
+{
+    sigset_t signals;
+    take_table(&signals);
+    add_block(&(block){.start = memory,
+                       .inside = memory,
+                       .bytes = bytes,
+                       .place = {.memory = TB_MEMORY_PINNED},
+                       .owned = true,
+                       .lent = true});
+    free_table(&signals);
+    return TB_OK;
+}
+
+void sim_unpin(void *memory)
+{
+    sim_unmap(memory);
 }
 
 void sim_unmap(void *memory)

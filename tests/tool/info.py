@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tool import PATHS, call, contains, equal, main
 
-SUBCOMMANDS = ("run", "show", "info", "explain", "forecast", "bench", "tune")
+SUBCOMMANDS = ("run", "show", "info", "explain", "forecast", "bench", "tune", "serve")
 
 
 def it_tells_what_is_here():

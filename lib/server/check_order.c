@@ -1,0 +1,263 @@
+#include "lib/server/check_order.h"
+
+#include "dispatch/schedule.h"
+#include "kernels/launch.h"
+#include "kernels/panels/launch_panel.h"
+#include "words/integers.h"
+
+#include <string.h>
+
+/* No extent, leading dimension or diagonal is larger: sums of products of two are far from what 64 bits hold. */
+#define EXTENT_MOST (INT64_C(1) << 40)
+
+/* ---- Bytes ------------------------------------------------------------------------------------------------ */
+
+/* Fields that have few values, by where they are and the most that they may be: what is read as another value is undefined. They are
+ * looked at as bytes and words first. */
+typedef struct field {
+    size_t offset;
+    uint32_t bytes, most;
+} field;
+
+#define IS(where)                                                                                            \
+    {                                                                                                        \
+        offsetof(tb_command, where), sizeof(bool), 1                                                         \
+    }
+#define UP_TO(where, most_)                                                                                  \
+    {                                                                                                        \
+        offsetof(tb_command, where), sizeof(uint32_t), (most_)                                               \
+    }
+#define MATRIX(where) UP_TO(where.element, TB_ELEMENTS - 1)
+#define OPERAND(where)                                                                                       \
+    MATRIX(where), IS(where.transposed), IS(where.conjugated), IS(where.unit_diagonal),                      \
+        UP_TO(where.structure, TB_TRIANGULAR), UP_TO(where.stored, TB_UPPER)
+#define BATCH(where) IS(where.members[0].uneven), IS(where.members[1].uneven), IS(where.members[2].uneven)
+#define END                                                                                                  \
+    {                                                                                                        \
+        0, 0, 0                                                                                              \
+    }
+
+static const field of_copies[] = {UP_TO(copy.direction, TB_DEVICE_TO_DEVICE), END};
+static const field of_expansions[] = {OPERAND(expansion.source), MATRIX(expansion.target),
+                                      IS(expansion.embedded), BATCH(expansion.batch), END};
+static const field of_foldings[] = {MATRIX(folding.sums), OPERAND(folding.c), UP_TO(folding.mask, TB_UPPER),
+                                    END};
+static const field of_launches[] = {IS(launch.same_a),
+                                    UP_TO(launch.product.routine, TB_ROUTINES - 1),
+                                    OPERAND(launch.product.a),
+                                    OPERAND(launch.product.b),
+                                    OPERAND(launch.product.c),
+                                    BATCH(launch.product.batch),
+                                    IS(launch.product.expanded[0].embedded),
+                                    IS(launch.product.expanded[1].embedded),
+                                    IS(launch.product.expanded[2].embedded),
+                                    UP_TO(launch.product.mask, TB_UPPER),
+                                    IS(launch.product.mask_pairs),
+                                    UP_TO(launch.product.terms, 2),
+                                    UP_TO(launch.product.in_place, TB_SOLVES),
+                                    UP_TO(launch.product.a_nonzero, TB_UPPER),
+                                    UP_TO(launch.product.b_nonzero, TB_UPPER),
+                                    IS(launch.product.b_nonzero_pairs),
+                                    IS(launch.product.like_magnitudes),
+                                    END};
+static const field of_panels[] = {UP_TO(panel.block.routine, TB_ROUTINES - 1), MATRIX(panel.block.a),
+                                  UP_TO(panel.block.stored, TB_UPPER), END};
+static const field *const fields[] = {[TB_COMMAND_COPY] = of_copies,
+                                      [TB_COMMAND_EXPAND] = of_expansions,
+                                      [TB_COMMAND_FOLD] = of_foldings,
+                                      [TB_COMMAND_LAUNCH] = of_launches,
+                                      [TB_COMMAND_PANEL] = of_panels};
+
+static uint32_t kind_of(const tb_command *command)
+{
+    uint32_t kind;
+    memcpy(&kind, &command->kind, sizeof kind);
+    return kind;
+}
+
+static bool has_values(const tb_command *command)
+{
+    const uint32_t kind = kind_of(command);
+    if (kind >= sizeof fields / sizeof *fields)
+        return false;
+    for (const field *field = fields[kind]; field->bytes > 0; field++) {
+        uint32_t value = 0;
+        memcpy(&value, (const char *)command + field->offset, field->bytes);
+        if (value > field->most)
+            return false;
+    }
+    return true;
+}
+
+/* ---- Footprints ------------------------------------------------------------------------------------------- */
+
+static bool is_extent(int64_t extent)
+{
+    return extent >= 0 && extent <= EXTENT_MOST;
+}
+
+static bool is_diagonal(int64_t diagonal)
+{
+    return diagonal >= -EXTENT_MOST && diagonal <= EXTENT_MOST;
+}
+
+/* Rows of so many bytes, so far apart: all that lies between the first and the last byte. False where that is too much to be true. */
+static bool span_of(uint64_t rows, uint64_t row_bytes, uint64_t pitch, uint64_t *bytes)
+{
+    uint64_t between;
+    if (rows == 0 || row_bytes == 0) {
+        *bytes = 0;
+        return true;
+    }
+    return (rows == 1 || pitch >= row_bytes) &&
+           !__builtin_mul_overflow(rows - 1, rows == 1 ? 0 : pitch, &between) &&
+           !__builtin_add_overflow(between, row_bytes, bytes);
+}
+
+static bool holds_matrix(const tb_holdings *holdings, int device, const tb_matrix *matrix)
+{
+    uint64_t bytes;
+    const uint64_t size = tb_bytes_of(matrix->element);
+    return is_extent(matrix->rows) && is_extent(matrix->columns) && is_extent(matrix->ld) &&
+           (uintptr_t)matrix->data % tb_bytes_of(tb_real_of(matrix->element)) == 0 &&
+           span_of((uint64_t)matrix->columns, (uint64_t)matrix->rows * size, (uint64_t)matrix->ld * size,
+                   &bytes) &&
+           (bytes == 0 || holdings->holds(holdings, device, (uintptr_t)matrix->data, bytes));
+}
+
+/* An offset in the slots becomes an address; NULL: not all of it lies there. */
+static void *slot_at(const tb_holdings *holdings, const void *offset, uint64_t bytes)
+{
+    const uint64_t first = (uintptr_t)offset;
+    return first <= holdings->slots_bytes && bytes <= holdings->slots_bytes - first ? holdings->slots + first
+                                                                                    : NULL;
+}
+
+/* ---- By kind ---------------------------------------------------------------------------------------------- */
+
+static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
+{
+    uint64_t read, written;
+    if (!span_of(copy->rows, copy->row_bytes, copy->source_pitch, &read) ||
+        !span_of(copy->rows, copy->row_bytes, copy->target_pitch, &written))
+        return false;
+    if (copy->direction == TB_HOST_TO_DEVICE) {
+        copy->source = slot_at(holdings, copy->source, read);
+        return copy->source &&
+               (written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written));
+    }
+    if (read > 0 && !holdings->holds(holdings, device, (uintptr_t)copy->source, read))
+        return false;
+    if (copy->direction == TB_DEVICE_TO_DEVICE)
+        return written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written);
+    copy->target = slot_at(holdings, copy->target, written);
+    return copy->target != NULL;
+}
+
+/* Batches of operands in host memory are computed one by one: a client has none. */
+static bool is_no_batch(const tb_batch *batch)
+{
+    return batch->count == 0 || batch->count == 1;
+}
+
+static bool check_expansion(const tb_holdings *holdings, int device, tb_expansion *expansion)
+{
+    const tb_operand *source = &expansion->source;
+    const tb_matrix *target = &expansion->target;
+    if (!is_no_batch(&expansion->batch) || !holds_matrix(holdings, device, &source->matrix) ||
+        !holds_matrix(holdings, device, target) || !is_diagonal(source->diagonal))
+        return false;
+    expansion->batch = (tb_batch){0};
+    const bool turned = source->transposed, complex = tb_is_complex(source->element);
+    const int64_t rows = (turned ? source->columns : source->rows) * (complex ? 2 : 1),
+                  columns = (turned ? source->rows : source->columns) * (expansion->embedded ? 2 : 1);
+    const bool is_square = source->rows == source->columns;
+    return target->rows == rows && target->columns == columns &&
+           target->element == tb_real_of(source->element) && (!expansion->embedded || complex) &&
+           (source->structure == TB_GENERAL || is_square || source->structure == TB_TRIANGULAR);
+}
+
+static bool check_folding(const tb_holdings *holdings, int device, const tb_folding *folding)
+{
+    const tb_matrix *sums = &folding->sums, *c = &folding->c.matrix;
+    return folding->mask != TB_FULL && sums->rows == c->rows && sums->columns == c->columns &&
+           c->rows == c->columns && sums->element == c->element && holds_matrix(holdings, device, sums) &&
+           holds_matrix(holdings, device, c);
+}
+
+/* What the kernel takes for the operand's rows and columns. */
+static bool has_extents(const tb_product *product, tb_role role)
+{
+    const tb_operand *operand = &product->operands[role];
+    tb_range rows, columns;
+    tb_stored_ranges(product, role, (tb_range){0, product->m}, (tb_range){0, product->n},
+                     (tb_range){0, product->k}, &rows, &columns);
+    return operand->rows == rows.count && operand->columns == columns.count;
+}
+
+/* In C's place one operand is C itself, and the other one the triangle. */
+static bool check_operand(const tb_holdings *holdings, int device, const tb_product *product, tb_role role)
+{
+    const tb_operand *operand = &product->operands[role];
+    if (operand->element != product->c.element)
+        return false;
+    if (tb_is_in_place_of(product, role))
+        return operand->data == product->c.data && operand->ld == product->c.ld;
+    return is_diagonal(operand->diagonal) && has_extents(product, role) &&
+           (product->k == 0 || holds_matrix(holdings, device, &operand->matrix));
+}
+
+static bool has_sound_extents(const tb_product *product)
+{
+    const int64_t triangle = tb_is_triangle_left(product) ? product->m : product->n;
+    return is_extent(product->m) && is_extent(product->n) && is_extent(product->k) &&
+           is_diagonal(product->diagonal) &&
+           (product->in_place == TB_OUT_OF_PLACE || product->k == triangle) &&
+           (product->terms < 2 || product->m == product->n);
+}
+
+static bool check_launch(const tb_holdings *holdings, const tb_chip *chip, tb_launch *launch)
+{
+    tb_product *product = &launch->product;
+    if (!is_no_batch(&product->batch) || !has_sound_extents(product))
+        return false;
+    product->batch = (tb_batch){0};
+    const tb_kernel *kernel = tb_kernel_of(launch, chip->architecture);
+    if (!kernel || !kernel->launch)
+        return false;
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        if (!check_operand(holdings, chip->device, product, role))
+            return false;
+    launch->schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
+    return launch->schedule.workspace == 0 ||
+           holdings->holds(holdings, chip->device, (uintptr_t)launch->workspace, launch->schedule.workspace);
+}
+
+static bool check_panel(const tb_holdings *holdings, int device, const tb_panel *panel)
+{
+    const tb_factor *block = &panel->block;
+    return block->n >= 0 && block->n <= tb_panel_order(block->routine) && block->m == block->n &&
+           block->a.rows == block->n && block->a.columns == block->n &&
+           block->a.element == tb_routine_rows[block->routine].element && is_extent(panel->position) &&
+           holds_matrix(holdings, device, &block->a) && (uintptr_t)panel->info % sizeof *panel->info == 0 &&
+           holdings->holds(holdings, device, (uintptr_t)panel->info, sizeof *panel->info);
+}
+
+bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_command *command)
+{
+    if (!has_values(command))
+        return false;
+    switch (command->kind) {
+    case TB_COMMAND_COPY:
+        return check_copy(holdings, chip->device, &command->copy);
+    case TB_COMMAND_EXPAND:
+        return check_expansion(holdings, chip->device, &command->expansion);
+    case TB_COMMAND_FOLD:
+        return check_folding(holdings, chip->device, &command->folding);
+    case TB_COMMAND_LAUNCH:
+        return check_launch(holdings, chip, &command->launch);
+    case TB_COMMAND_PANEL:
+        return check_panel(holdings, chip->device, &command->panel);
+    }
+    return false;
+}

@@ -1,0 +1,406 @@
+#include "lib/server/session.h"
+
+#include "lib/device/platform.h"
+#include "lib/process/clock.h"
+#include "lib/server/check_order.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How long the thread looks for orders before it sleeps, and sleeps before it looks for the client. */
+#define SPIN_SECONDS  100e-6
+#define SLEEP_SECONDS 10e-3
+
+/* While a device is at work for the client: how long the thread looks without a pause, and the pause then. */
+#define BUSY_SECONDS  1e-3
+#define PAUSE_SECONDS 20e-6
+
+/* Orders that are done before events are looked at again; pieces of device memory that a client may hold. */
+enum { ORDERS_AT_A_TIME = 16, BLOCKS_MOST = 4096 };
+
+typedef struct block {
+    int device;
+    uint64_t address, bytes;
+} block;
+
+typedef struct held_event {
+    tb_event *event; /* NULL: there is none */
+    int device;
+    uint32_t number; /* of the last record */
+    bool is_pending; /* it has not been seen to have passed */
+} held_event;
+
+typedef struct session {
+    tb_holdings holdings; /* first: what asks of them is asked of the session */
+    const tb_session_facts *facts;
+    tb_wire *wire;
+    uint32_t head; /* orders that have been copied out */
+    struct {
+        tb_stream *stream; /* NULL: there is none */
+        const tb_chip *chip;
+        tb_launch last; /* in it */
+    } streams[TB_WIRE_STREAMS];
+    held_event events[TB_WIRE_EVENTS];
+    uint16_t pending[TB_WIRE_EVENTS];
+    int pending_count;
+    block blocks[BLOCKS_MOST];
+    int block_count;
+} session;
+
+/* Bytes of each device that clients hold. */
+static _Atomic(uint64_t) held_bytes[TB_DEVICES_MAXIMUM];
+
+uint64_t tb_held_bytes(int device)
+{
+    return atomic_load(&held_bytes[device]);
+}
+
+static bool holds(const tb_holdings *holdings, int device, uint64_t address, uint64_t bytes)
+{
+    const session *session = (const void *)holdings;
+    for (int i = 0; i < session->block_count; i++) {
+        const block *block = &session->blocks[i];
+        if (block->device == device && address >= block->address &&
+            address - block->address <= block->bytes && bytes <= block->bytes - (address - block->address))
+            return true;
+    }
+    return false;
+}
+
+static const tb_chip *chip_of(const session *session, uint32_t number)
+{
+    return number < (uint32_t)session->facts->chip_count ? &session->facts->chips[number] : NULL;
+}
+
+/* ---- Orders ----------------------------------------------------------------------------------------------- */
+
+/* What an order comes to: TB_OK; TB_INVALID where the client may not order it; else what the device has answered. */
+#define REFUSED ((tb_status)-1)
+
+static void answer(session *session, const tb_order *order, tb_status status, uint64_t first, uint64_t second)
+{
+    tb_wire *wire = session->wire;
+    wire->answer = (int32_t)status;
+    wire->answers[0] = first;
+    wire->answers[1] = second;
+    atomic_store(&wire->answered, order->number);
+    if (atomic_load(&wire->client_sleeps))
+        tb_wire_wake(&wire->answered);
+}
+
+static tb_stream *stream_of(const session *session, const tb_order *order)
+{
+    return order->stream < TB_WIRE_STREAMS ? session->streams[order->stream].stream : NULL;
+}
+
+/* Whether what the launch before has made of A serves again, where the client says so. */
+static bool may_have_same_a(const tb_launch *last, const tb_launch *now)
+{
+    const tb_product *x = &last->product, *y = &now->product;
+    return last->row == now->row && last->workspace == now->workspace && x->a.data == y->a.data &&
+           x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
+}
+
+static tb_status command(session *session, tb_order *order)
+{
+    tb_stream *stream = stream_of(session, order);
+    if (!stream ||
+        !tb_check_command(&session->holdings, session->streams[order->stream].chip, &order->command))
+        return REFUSED;
+    if (order->command.kind == TB_COMMAND_LAUNCH) {
+        tb_launch *launch = &order->command.launch, *last = &session->streams[order->stream].last;
+        launch->same_a = launch->same_a && may_have_same_a(last, launch);
+        *last = *launch;
+    }
+    return tb_enqueue(stream, &order->command);
+}
+
+static tb_status record(session *session, const tb_order *order)
+{
+    tb_stream *stream = stream_of(session, order);
+    if (!stream || order->event >= TB_WIRE_EVENTS)
+        return REFUSED;
+    held_event *event = &session->events[order->event];
+    const int device = session->streams[order->stream].chip->device;
+    if (event->event && event->device != device)
+        return REFUSED;
+    if (!event->event)
+        TB_TRY(tb_create_event(device, &event->event));
+    event->device = device;
+    event->number = order->number;
+    if (!event->is_pending)
+        session->pending[session->pending_count++] = (uint16_t)order->event;
+    event->is_pending = true;
+    return tb_record(event->event, stream);
+}
+
+/* For an event that has no record nobody waits. */
+static tb_status wait(session *session, const tb_order *order)
+{
+    tb_stream *stream = stream_of(session, order);
+    if (!stream || order->event >= TB_WIRE_EVENTS)
+        return REFUSED;
+    tb_event *event = session->events[order->event].event;
+    return event ? tb_stream_wait(stream, event) : TB_OK;
+}
+
+static tb_status create_stream(session *session, const tb_order *order)
+{
+    const tb_chip *chip = chip_of(session, order->device);
+    if (!chip || order->stream >= TB_WIRE_STREAMS || session->streams[order->stream].stream)
+        return REFUSED;
+    session->streams[order->stream].chip = chip;
+    memset(&session->streams[order->stream].last, 0, sizeof(tb_launch));
+    return tb_create_stream(chip->device, &session->streams[order->stream].stream);
+}
+
+static tb_status destroy_event(session *session, uint32_t number)
+{
+    held_event *event = &session->events[number];
+    if (!event->event)
+        return TB_OK;
+    const tb_status status = tb_event_wait(event->event);
+    tb_destroy_event(event->event);
+    event->event = NULL;
+    return status;
+}
+
+static tb_status destroy_stream(session *session, uint32_t number)
+{
+    tb_stream *stream = session->streams[number].stream;
+    if (!stream)
+        return TB_OK;
+    const tb_status status = tb_synchronize(stream);
+    tb_destroy_stream(stream);
+    session->streams[number].stream = NULL;
+    return status;
+}
+
+/* Nothing that the client has ordered uses memory that is given back. */
+static tb_status finish_device(const session *session, int device)
+{
+    for (int i = 0; i < TB_WIRE_STREAMS; i++)
+        if (session->streams[i].stream && session->streams[i].chip->device == device)
+            TB_TRY(tb_synchronize(session->streams[i].stream));
+    return TB_OK;
+}
+
+/* Of a device's memory that clients may have. */
+static uint64_t left_of(const session *session, int device)
+{
+    const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[device]);
+    return most == 0 ? UINT64_MAX : held < most ? most - held : 0;
+}
+
+static tb_status allocate(session *session, const tb_order *order)
+{
+    const tb_chip *chip = chip_of(session, order->device);
+    void *memory = NULL;
+    if (!chip)
+        return REFUSED;
+    tb_status status = session->block_count == BLOCKS_MOST || order->bytes > left_of(session, chip->device)
+                           ? TB_OUT_OF_MEMORY
+                           : tb_allocate(chip->device, (size_t)order->bytes, &memory);
+    if (status == TB_OK) {
+        session->blocks[session->block_count++] =
+            (block){.device = chip->device, .address = (uintptr_t)memory, .bytes = order->bytes};
+        atomic_fetch_add(&held_bytes[chip->device], order->bytes);
+    }
+    answer(session, order, status, (uintptr_t)memory, 0);
+    return status == TB_OUT_OF_MEMORY ? TB_OK : status;
+}
+
+static void release_block(session *session, int index)
+{
+    const block freed = session->blocks[index];
+    session->blocks[index] = session->blocks[--session->block_count];
+    tb_release(freed.device, (void *)(uintptr_t)freed.address);
+    atomic_fetch_sub(&held_bytes[freed.device], freed.bytes);
+}
+
+static tb_status release(session *session, const tb_order *order)
+{
+    for (int i = 0; i < session->block_count; i++)
+        if (session->blocks[i].address == order->address) {
+            TB_TRY(finish_device(session, session->blocks[i].device));
+            release_block(session, i);
+            return TB_OK;
+        }
+    return REFUSED;
+}
+
+static tb_status tell_memory(session *session, const tb_order *order)
+{
+    const tb_chip *chip = chip_of(session, order->device);
+    size_t free_bytes = 0, total_bytes = 0;
+    if (!chip)
+        return REFUSED;
+    const tb_status status = tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes);
+    const uint64_t left = left_of(session, chip->device);
+    answer(session, order, status, left < free_bytes ? left : free_bytes, total_bytes);
+    return status;
+}
+
+static tb_status carry_out(session *session, tb_order *order)
+{
+    switch (order->kind) {
+    case TB_ORDER_COMMAND:
+        return command(session, order);
+    case TB_ORDER_RECORD:
+        return record(session, order);
+    case TB_ORDER_WAIT:
+        return wait(session, order);
+    case TB_ORDER_CREATE_STREAM:
+        return create_stream(session, order);
+    case TB_ORDER_DESTROY_STREAM:
+        return order->stream < TB_WIRE_STREAMS ? destroy_stream(session, order->stream) : REFUSED;
+    case TB_ORDER_CREATE_EVENT: /* it is made when it is recorded, on the device where that is */
+        return order->event < TB_WIRE_EVENTS ? TB_OK : REFUSED;
+    case TB_ORDER_DESTROY_EVENT:
+        return order->event < TB_WIRE_EVENTS ? destroy_event(session, order->event) : REFUSED;
+    case TB_ORDER_ALLOCATE:
+        return allocate(session, order);
+    case TB_ORDER_RELEASE:
+        return release(session, order);
+    case TB_ORDER_MEMORY:
+        return tell_memory(session, order);
+    }
+    return REFUSED;
+}
+
+/* Copied out before it is looked at. */
+static tb_status next_order(session *session, bool *any)
+{
+    tb_wire *wire = session->wire;
+    tb_order order;
+    const uint32_t waiting = atomic_load(&wire->tail) - session->head;
+    *any = waiting > 0;
+    if (waiting == 0)
+        return TB_OK;
+    if (waiting > TB_WIRE_ORDERS)
+        return REFUSED;
+    memcpy(&order, &wire->orders[session->head % TB_WIRE_ORDERS], sizeof order);
+    atomic_store(&wire->head, ++session->head);
+    if (atomic_load(&wire->client_sleeps))
+        tb_wire_wake(&wire->head);
+    return carry_out(session, &order);
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------- */
+
+static tb_status tell_passed(session *session, bool *any)
+{
+    tb_wire *wire = session->wire;
+    *any = false;
+    for (int i = 0; i < session->pending_count;) {
+        held_event *event = &session->events[session->pending[i]];
+        if (event->event && !tb_event_passed(event->event)) {
+            i++;
+            continue;
+        }
+        if (event->event)
+            TB_TRY(tb_event_wait(event->event));
+        event->is_pending = false;
+        atomic_store(&wire->passed[session->pending[i]], event->number);
+        session->pending[i] = session->pending[--session->pending_count];
+        *any = true;
+    }
+    if (!*any)
+        return TB_OK;
+    atomic_fetch_add(&wire->events_passed, 1);
+    if (atomic_load(&wire->client_sleeps))
+        tb_wire_wake(&wire->events_passed);
+    return TB_OK;
+}
+
+/* ---- The session ------------------------------------------------------------------------------------------ */
+
+static bool has_left(int socket, int client)
+{
+    struct pollfd ready[] = {{.fd = socket, .events = POLLIN | POLLRDHUP}, {.fd = client, .events = POLLIN}};
+    return poll(ready, 2, 0) != 0;
+}
+
+/* Until an order comes, or for a while. */
+static void sleep_for_orders(session *session)
+{
+    tb_wire *wire = session->wire;
+    atomic_store(&wire->server_sleeps, 1);
+    if (atomic_load(&wire->tail) == session->head)
+        tb_wire_wait(&wire->tail, session->head, SLEEP_SECONDS);
+    atomic_store(&wire->server_sleeps, 0);
+}
+
+static void pause_for_device(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = (long)(PAUSE_SECONDS * 1e9)}, NULL);
+}
+
+static tb_status do_orders(session *session, bool *any)
+{
+    bool more = true;
+    *any = false;
+    for (int i = 0; i < ORDERS_AT_A_TIME && more; i++) {
+        TB_TRY(next_order(session, &more));
+        *any = *any || more;
+    }
+    return TB_OK;
+}
+
+static tb_status serve_client(session *session, int socket, int client, const atomic_bool *stop)
+{
+    double moved = tb_seconds(), looked = moved;
+    while (!atomic_load(stop)) {
+        bool ordered, passed;
+        TB_TRY(do_orders(session, &ordered));
+        TB_TRY(tell_passed(session, &passed));
+        const double now = tb_seconds();
+        if (ordered || passed)
+            moved = now;
+        else if (session->pending_count > 0 && now - moved > BUSY_SECONDS)
+            pause_for_device();
+        else if (session->pending_count == 0 && now - moved > SPIN_SECONDS)
+            sleep_for_orders(session);
+        if (now - looked < SLEEP_SECONDS)
+            continue;
+        looked = now;
+        if (has_left(socket, client))
+            break;
+    }
+    return TB_OK;
+}
+
+/* The device has done all of it before it is given back. */
+static void free_all(session *session)
+{
+    for (uint32_t stream = 0; stream < TB_WIRE_STREAMS; stream++)
+        (void)destroy_stream(session, stream);
+    for (uint32_t event = 0; event < TB_WIRE_EVENTS; event++)
+        (void)destroy_event(session, event);
+    while (session->block_count > 0)
+        release_block(session, session->block_count - 1);
+}
+
+tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, int socket, int client,
+                          const atomic_bool *stop)
+{
+    session *session = calloc(1, sizeof *session);
+    if (!session)
+        return TB_CLIENT_REFUSED;
+    session->holdings =
+        (tb_holdings){.slots = berth->slots, .slots_bytes = berth->slots_bytes, .holds = holds};
+    session->facts = facts;
+    session->wire = berth->wire;
+    const tb_status status = serve_client(session, socket, client, stop);
+    atomic_store(&berth->wire->status, TB_DEVICE_LOST);
+    tb_wire_wake(&berth->wire->events_passed);
+    tb_wire_wake(&berth->wire->answered);
+    tb_wire_wake(&berth->wire->head);
+    free_all(session);
+    free(session);
+    return status == TB_OK            ? TB_CLIENT_LEFT
+           : status == TB_DEVICE_LOST ? TB_DEVICES_FAILED
+                                      : TB_CLIENT_REFUSED;
+}

@@ -1,0 +1,342 @@
+#include "lib/serving/connection.h"
+
+#include "lib/process/clock.h"
+#include "lib/process/lock.h"
+#include "lib/process/private_folder.h"
+#include "words/integers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A server whose heartbeat stands still for so long is looked at: where it has been stopped, or nobody can tell, it is taken for gone.
+ * One that only waits for a core of a busy machine is given longer. */
+#define STILL_SECONDS 0.05
+#define SLOW_SECONDS  1.0
+
+/* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
+#define SPIN_SECONDS  20e-6
+#define SLEEP_SECONDS 5e-3
+
+static struct {
+    tb_wire *wire; /* NULL: there is no connection */
+    char *slots;
+    int socket;
+    dev_t socket_device;
+    ino_t socket_inode;
+    pid_t process; /* the server's; 0: it is in a place where this process does not see it */
+    tb_welcome welcome;
+    tb_lock lock;     /* held while an order is written, and until it is answered */
+    uint32_t numbers; /* of orders that were answered */
+    atomic_bool lost;
+} server;
+
+/* ---- The greeting ----------------------------------------------------------------------------------------- */
+
+/* The user's own server: whoever else has put a socket there is not greeted. */
+static bool is_of_this_user(int socket)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
+        return false;
+    server.process = peer.pid;
+    return true;
+}
+
+static int open_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char name[64];
+    const int folder = tb_open_private_folder();
+    if (folder < 0)
+        return -1;
+    tb_wire_socket_name(name, sizeof name);
+    /* By the folder that was looked at, whatever has its name by now. */
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
+    int file = tb_above_standard_files(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (file >= 0 &&
+        (connect(file, (const struct sockaddr *)&address, sizeof address) != 0 || !is_of_this_user(file))) {
+        close(file);
+        file = -1;
+    }
+    close(folder);
+    return file;
+}
+
+/* The welcome, and the two files that come with it. */
+static bool receive(int socket, int milliseconds, tb_welcome *welcome, int files[2])
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(2 * sizeof(int))];
+    } control = {0};
+    struct iovec part = {.iov_base = welcome, .iov_len = sizeof *welcome};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct pollfd ready = {.fd = socket, .events = POLLIN};
+    if (poll(&ready, 1, milliseconds) != 1)
+        return false;
+    const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+        return false;
+    memcpy(files, CMSG_DATA(header), 2 * sizeof(int));
+    if (received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
+        welcome->status == TB_OK && welcome->device_count > 0 && welcome->device_count <= TB_WIRE_DEVICES)
+        return true;
+    close(files[0]);
+    close(files[1]);
+    return false;
+}
+
+/* A forked child does not get it: the server writes to the parent's pages. */
+static void *map(int file, size_t bytes)
+{
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+    close(file);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    madvise(mapped, bytes, MADV_DONTFORK);
+    return mapped;
+}
+
+static bool greet(int socket, size_t slot_bytes, int milliseconds)
+{
+    const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = slot_bytes};
+    int files[2];
+    if (send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
+        !receive(socket, milliseconds, &server.welcome, files))
+        return false;
+    for (int device = 0; device < server.welcome.device_count; device++)
+        server.welcome.chips[device].clusters =
+            server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
+    tb_wire *wire = map(files[0], sizeof *wire);
+    server.slots = map(files[1], server.welcome.slots_bytes);
+    if (!wire || !server.slots)
+        return false;
+    struct stat found;
+    if (fstat(socket, &found) != 0)
+        return false;
+    server.socket_device = found.st_dev;
+    server.socket_inode = found.st_ino;
+    server.socket = socket;
+    server.wire = wire;
+    return true;
+}
+
+/* The program may have closed it, and its number be another file's: the inode tells. */
+static bool has_socket(void)
+{
+    struct stat found;
+    return server.wire && fstat(server.socket, &found) == 0 && found.st_dev == server.socket_device &&
+           found.st_ino == server.socket_inode;
+}
+
+void tb_forget_server(void)
+{
+    if (has_socket())
+        close(server.socket);
+    memset(&server, 0, sizeof server);
+}
+
+bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
+{
+    const int socket = open_socket();
+    if (socket < 0)
+        return false;
+    if (greet(socket, slot_bytes, milliseconds))
+        return true;
+    close(socket);
+    return false;
+}
+
+bool tb_ask_status(tb_welcome *welcome, int milliseconds)
+{
+    const tb_hello hello = {.build = tb_wire_build()};
+    const int socket = open_socket();
+    struct pollfd ready = {.fd = socket, .events = POLLIN};
+    const bool is_told = socket >= 0 &&
+                         send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello &&
+                         poll(&ready, 1, milliseconds) == 1 &&
+                         recv(socket, welcome, sizeof *welcome, MSG_DONTWAIT) == (ssize_t)sizeof *welcome &&
+                         welcome->build == tb_wire_build();
+    if (socket >= 0)
+        close(socket);
+    return is_told;
+}
+
+const tb_welcome *tb_server_welcome(void)
+{
+    return &server.welcome;
+}
+
+char *tb_server_slots(void)
+{
+    return server.slots;
+}
+
+/* ---- Waiting ---------------------------------------------------------------------------------------------- */
+
+static bool has_ended(void)
+{
+    struct pollfd ready = {.fd = server.socket, .events = POLLIN | POLLRDHUP};
+    return poll(&ready, 1, 0) != 0;
+}
+
+/* A thread's look at the server while it waits. */
+typedef struct watch {
+    uint32_t heartbeat;
+    double since; /* when it was seen to move last; 0: it has not been looked at */
+} watch;
+
+/* Whether the kernel has it running, or ready to run, or asleep until something happens. */
+static bool runs(void)
+{
+    char path[32], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)server.process);
+    const int file = server.process > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file >= 0 && read(file, text, sizeof text - 1) < 0)
+        text[0] = '\0';
+    if (file >= 0)
+        close(file);
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && strchr("RSD", name_end[2]) && name_end[2] != '\0';
+}
+
+static bool is_alive(watch *watch)
+{
+    const uint32_t heartbeat = atomic_load(&server.wire->heartbeat);
+    const double now = tb_seconds();
+    if (watch->since == 0 || heartbeat != watch->heartbeat)
+        *watch = (struct watch){.heartbeat = heartbeat, .since = now};
+    const double still = now - watch->since;
+    return !has_ended() && (still < STILL_SECONDS || (still < SLOW_SECONDS && runs()));
+}
+
+static bool is_lost(void)
+{
+    return atomic_load_explicit(&server.lost, memory_order_relaxed);
+}
+
+static tb_status lose(void)
+{
+    atomic_store(&server.lost, true);
+    return TB_DEVICE_LOST;
+}
+
+typedef bool is_so(uint32_t which, uint32_t number);
+
+/* Until it is so, or the server is lost: looks for a while, then sleeps until the word moves. */
+static tb_status wait_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint32_t) *word)
+{
+    watch watch = {0};
+    for (const double start = tb_seconds(); !is(which, number) && tb_seconds() - start < SPIN_SECONDS;)
+        __builtin_ia32_pause();
+    while (!is(which, number)) {
+        if (is_lost())
+            return TB_DEVICE_LOST;
+        if (atomic_load(&server.wire->status) != TB_OK || !is_alive(&watch))
+            return lose();
+        /* The server looks at this after it has moved the word: one of the two sees the other. */
+        atomic_fetch_add(&server.wire->client_sleeps, 1);
+        const uint32_t seen = atomic_load(word);
+        if (!is(which, number))
+            tb_wire_wait(word, seen, SLEEP_SECONDS);
+        atomic_fetch_sub(&server.wire->client_sleeps, 1);
+    }
+    return is_lost() || atomic_load(&server.wire->status) != TB_OK ? lose() : TB_OK;
+}
+
+bool tb_record_has_passed(uint32_t event, uint32_t number)
+{
+    return (int32_t)(atomic_load_explicit(&server.wire->passed[event], memory_order_acquire) - number) >= 0;
+}
+
+tb_status tb_wait_for_record(uint32_t event, uint32_t number)
+{
+    return is_lost() ? TB_DEVICE_LOST
+                     : wait_until(tb_record_has_passed, event, number, &server.wire->events_passed);
+}
+
+/* ---- Orders ----------------------------------------------------------------------------------------------- */
+
+static bool has_room(uint32_t which, uint32_t tail)
+{
+    (void)which;
+    return tail - atomic_load_explicit(&server.wire->head, memory_order_acquire) < TB_WIRE_ORDERS;
+}
+
+static bool is_answered(uint32_t which, uint32_t number)
+{
+    (void)which;
+    return atomic_load_explicit(&server.wire->answered, memory_order_acquire) == number;
+}
+
+/* Only what the kind needs is copied: most orders have no command. */
+static size_t bytes_of(const tb_order *order)
+{
+    return order->kind == TB_ORDER_COMMAND ? sizeof *order : offsetof(tb_order, command);
+}
+
+/* Under the lock. */
+static tb_status write_order(const tb_order *order)
+{
+    tb_wire *wire = server.wire;
+    const uint32_t tail = atomic_load_explicit(&wire->tail, memory_order_relaxed);
+    if (!has_room(0, tail))
+        TB_TRY(wait_until(has_room, 0, tail, &wire->head));
+    memcpy(&wire->orders[tail % TB_WIRE_ORDERS], order, bytes_of(order));
+    /* The order is there when tail says so; and either the server sees that tail has moved before it sleeps, or this thread sees
+     * that it sleeps. */
+    atomic_store(&wire->tail, tail + 1);
+    if (atomic_load(&wire->server_sleeps))
+        tb_wire_wake(&wire->tail);
+    return TB_OK;
+}
+
+/* What a thread has left in the middle that jumped out of here is not gone on with. */
+static bool take_connection(void)
+{
+    if (is_lost())
+        return false;
+    tb_take_lock(&server.lock);
+    if (!tb_is_damaged(&server.lock))
+        return true;
+    tb_free_lock(&server.lock);
+    lose();
+    return false;
+}
+
+tb_status tb_send_order(const tb_order *order)
+{
+    if (!take_connection())
+        return TB_DEVICE_LOST;
+    const tb_status status = write_order(order);
+    tb_free_lock(&server.lock);
+    return status;
+}
+
+tb_status tb_ask_server(tb_order *order, uint64_t answers[2])
+{
+    if (!take_connection())
+        return TB_DEVICE_LOST;
+    order->number = ++server.numbers;
+    tb_status status = write_order(order);
+    if (status == TB_OK)
+        status = wait_until(is_answered, 0, order->number, &server.wire->answered);
+    if (status == TB_OK) {
+        status = (tb_status)server.wire->answer;
+        answers[0] = server.wire->answers[0];
+        answers[1] = server.wire->answers[1];
+    }
+    tb_free_lock(&server.lock);
+    return status;
+}

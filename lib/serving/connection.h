@@ -1,0 +1,35 @@
+/* A client's connection to the server (`tileblas serve`): the greeting, and orders and answers by what the two then share (wire.h).
+ *
+ * One connection a process, made once. It is lost when the server ends, stands still for long, or has found something wrong; it
+ * then stays lost, and every order answers TB_DEVICE_LOST at once.
+ */
+#ifndef TB_CONNECTION_H
+#define TB_CONNECTION_H
+
+#include "lib/serving/wire.h"
+
+/* Whether a server answers, within so long: it may only be being started behind its socket. slot_bytes: as a pipeline's slots will
+ * be. */
+bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
+
+/* What a server says of itself, without a connection; false: there is none, or it does not answer within so long. */
+bool tb_ask_status(tb_welcome *welcome, int milliseconds);
+
+/* In a forked child: the connection is its parent's, and what was mapped is not there. It may make one of its own. */
+void tb_forget_server(void);
+
+/* What the server has said of its devices. Connected only. */
+const tb_welcome *tb_server_welcome(void);
+
+/* Memory that both sides map, of tb_server_welcome()->slots_bytes. */
+char *tb_server_slots(void);
+
+/* Sends an order. Of those that are answered the answer is waited for; answers may be NULL. */
+tb_status tb_send_order(const tb_order *order);
+tb_status tb_ask_server(tb_order *order, uint64_t answers[2]);
+
+/* Waits until the record has passed; and whether it has. */
+tb_status tb_wait_for_record(uint32_t event, uint32_t number);
+bool tb_record_has_passed(uint32_t event, uint32_t number);
+
+#endif

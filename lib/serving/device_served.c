@@ -1,0 +1,361 @@
+#include "lib/serving/device_served.h"
+
+#include "lib/device/device_entry.h"
+#include "lib/device/platform.h"
+#include "lib/process/leaving.h"
+#include "lib/process/lock.h"
+#include "lib/serving/connection.h"
+#include "words/integers.h"
+
+#include <string.h>
+
+const tb_device_operations *tb_served_devices;
+
+/* The last events are the streams' own. */
+enum { EVENTS = TB_WIRE_EVENTS - TB_WIRE_STREAMS };
+
+/* What the client knows of an event: a number for each record. */
+typedef struct served_event {
+    tb_event base;
+    uint32_t number;
+    _Atomic(uint32_t) records;
+} served_event;
+
+typedef struct served_stream {
+    tb_stream base;
+    uint32_t number, device;
+    served_event own; /* synchronized by */
+} served_stream;
+
+static served_event events[EVENTS];
+static served_stream streams[TB_WIRE_STREAMS];
+
+/* Which of these, and which pieces of the slots, are taken. */
+static tb_lock lock;
+static bool event_taken[EVENTS], stream_taken[TB_WIRE_STREAMS];
+
+static uint32_t server_ordinal(int device)
+{
+    return (uint32_t)(device - TB_SERVED_FIRST);
+}
+
+static served_stream *served(const tb_stream *stream)
+{
+    return (served_stream *)(uintptr_t)stream;
+}
+
+static served_event *served_of(const tb_event *event)
+{
+    return (served_event *)(uintptr_t)event;
+}
+
+/* The first that nobody has; -1: there is none. */
+static int take_number(bool *taken, int count)
+{
+    int number = 0;
+    tb_take_lock(&lock);
+    while (number < count && taken[number])
+        number++;
+    if (number < count)
+        taken[number] = true;
+    tb_free_lock(&lock);
+    return number < count ? number : -1;
+}
+
+static void give_number(bool *taken, uint32_t number)
+{
+    tb_take_lock(&lock);
+    taken[number] = false;
+    tb_free_lock(&lock);
+}
+
+static tb_status send(const tb_order *order)
+{
+    TB_TRY(tb_enter_device());
+    const tb_status status = tb_send_order(order);
+    tb_leave_device();
+    return status;
+}
+
+static tb_status ask(tb_order *order, uint64_t answers[2])
+{
+    TB_TRY(tb_enter_device());
+    const tb_status status = tb_ask_server(order, answers);
+    tb_leave_device();
+    return status;
+}
+
+/* ---- Devices ---------------------------------------------------------------------------------------------- */
+
+static tb_status describe(int device, tb_device_description *description)
+{
+    *description = tb_server_welcome()->descriptions[server_ordinal(device)];
+    return TB_OK;
+}
+
+static tb_status open_device(int device)
+{
+    (void)device;
+    return TB_OK;
+}
+
+static const tb_clusters *clusters(int device)
+{
+    return tb_server_welcome()->chips[server_ordinal(device)].clusters;
+}
+
+static bool reaches(int device, int other)
+{
+    (void)device, (void)other;
+    return false;
+}
+
+static tb_status enable_access(int device, int other)
+{
+    (void)device, (void)other;
+    return TB_UNSUPPORTED;
+}
+
+static tb_status memory(int device, size_t *free_bytes, size_t *total_bytes)
+{
+    tb_order order = {.kind = TB_ORDER_MEMORY, .device = server_ordinal(device)};
+    uint64_t answers[2];
+    TB_TRY(ask(&order, answers));
+    *free_bytes = (size_t)answers[0];
+    *total_bytes = (size_t)answers[1];
+    return TB_OK;
+}
+
+static tb_status allocate(int device, size_t bytes, void **memory)
+{
+    tb_order order = {.kind = TB_ORDER_ALLOCATE, .device = server_ordinal(device), .bytes = bytes};
+    uint64_t answers[2];
+    TB_TRY(ask(&order, answers));
+    *memory = (void *)(uintptr_t)answers[0];
+    return TB_OK;
+}
+
+static void release(int device, void *memory)
+{
+    (void)send(&(tb_order){
+        .kind = TB_ORDER_RELEASE, .device = server_ordinal(device), .address = (uintptr_t)memory});
+}
+
+/* ---- Slots ------------------------------------------------------------------------------------------------ */
+
+/* They are given out in pieces, the first that are free. */
+#define PIECE ((size_t)64 << 10)
+enum { PIECES_MOST = 4096 };
+static uint8_t piece_taken[PIECES_MOST];
+
+static size_t pieces_of(size_t bytes)
+{
+    return bytes == 0 ? 1 : (bytes + PIECE - 1) / PIECE;
+}
+
+static size_t all_pieces(void)
+{
+    const size_t all = (size_t)tb_server_welcome()->slots_bytes / PIECE;
+    return all < PIECES_MOST ? all : PIECES_MOST;
+}
+
+static tb_status allocate_pinned(size_t bytes, void **memory)
+{
+    const size_t count = pieces_of(bytes), all = all_pieces();
+    size_t first = 0, free = 0;
+    tb_take_lock(&lock);
+    for (size_t piece = 0; piece < all && free < count; piece++) {
+        free = piece_taken[piece] ? 0 : free + 1;
+        first = piece + 1 - free;
+    }
+    if (free == count)
+        memset(piece_taken + first, 1, count);
+    tb_free_lock(&lock);
+    *memory = tb_server_slots() + first * PIECE;
+    return free == count ? TB_OK : TB_OUT_OF_MEMORY;
+}
+
+static void release_pinned(void *memory, size_t bytes)
+{
+    const size_t first = (size_t)((char *)memory - tb_server_slots()) / PIECE;
+    tb_take_lock(&lock);
+    memset(piece_taken + first, 0, pieces_of(bytes));
+    tb_free_lock(&lock);
+}
+
+static bool has_pinned(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)tb_server_slots() < tb_server_welcome()->slots_bytes;
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------- */
+
+static tb_status create_event(int device, tb_event **event)
+{
+    const int number = take_number(event_taken, EVENTS);
+    if (number < 0)
+        return TB_OUT_OF_MEMORY;
+    served_event *made = &events[number];
+    made->base.operations = tb_served_devices;
+    made->number = (uint32_t)number;
+    const tb_status status = send(
+        &(tb_order){.kind = TB_ORDER_CREATE_EVENT, .device = server_ordinal(device), .event = made->number});
+    if (status != TB_OK)
+        give_number(event_taken, made->number);
+    *event = &made->base;
+    return status;
+}
+
+static void destroy_event(tb_event *event)
+{
+    const uint32_t number = served_of(event)->number;
+    (void)send(&(tb_order){.kind = TB_ORDER_DESTROY_EVENT, .event = number});
+    give_number(event_taken, number);
+}
+
+/* Records are numbered from 1, by all that have ever had the event's number. */
+static tb_status record_in(served_event *event, const served_stream *stream)
+{
+    const uint32_t number = atomic_fetch_add(&event->records, 1) + 1;
+    return send(&(tb_order){
+        .kind = TB_ORDER_RECORD, .stream = stream->number, .event = event->number, .number = number});
+}
+
+static tb_status record(tb_event *event, tb_stream *stream)
+{
+    return record_in(served_of(event), served(stream));
+}
+
+static tb_status wait_for(const served_event *event)
+{
+    TB_TRY(tb_enter_device());
+    const tb_status status = tb_wait_for_record(event->number, atomic_load(&event->records));
+    tb_leave_device();
+    return status;
+}
+
+static tb_status event_wait(tb_event *event)
+{
+    return wait_for(served_of(event));
+}
+
+static bool event_passed(tb_event *event)
+{
+    const served_event *passed = served_of(event);
+    return tb_record_has_passed(passed->number, atomic_load(&passed->records));
+}
+
+/* ---- Streams ---------------------------------------------------------------------------------------------- */
+
+static tb_status create_stream(int device, tb_stream **stream)
+{
+    const int number = take_number(stream_taken, TB_WIRE_STREAMS);
+    if (number < 0)
+        return TB_OUT_OF_MEMORY;
+    served_stream *made = &streams[number];
+    made->base.operations = tb_served_devices;
+    made->number = (uint32_t)number;
+    made->device = server_ordinal(device);
+    made->own.number = EVENTS + made->number;
+    const tb_status status =
+        send(&(tb_order){.kind = TB_ORDER_CREATE_STREAM, .device = made->device, .stream = made->number});
+    if (status != TB_OK)
+        give_number(stream_taken, made->number);
+    *stream = &made->base;
+    return status;
+}
+
+/* The program's streams are not the server's. */
+static tb_status adopt_stream(const tb_place *place, void *native, tb_stream **stream)
+{
+    (void)place, (void)native, (void)stream;
+    return TB_UNSUPPORTED;
+}
+
+static void destroy_stream(tb_stream *stream)
+{
+    const served_stream *destroyed = served(stream);
+    (void)send(&(tb_order){.kind = TB_ORDER_DESTROY_STREAM, .stream = destroyed->number});
+    give_number(stream_taken, destroyed->number);
+}
+
+static tb_status synchronize(tb_stream *stream)
+{
+    served_stream *waited = served(stream);
+    TB_TRY(record_in(&waited->own, waited));
+    return wait_for(&waited->own);
+}
+
+static tb_status stream_wait(tb_stream *stream, tb_event *event)
+{
+    return send(&(tb_order){
+        .kind = TB_ORDER_WAIT, .stream = served(stream)->number, .event = served_of(event)->number});
+}
+
+/* The host's side of a copy becomes an offset in the slots. */
+static bool name_slot(tb_copy *copy)
+{
+    const void **side = copy->direction == TB_HOST_TO_DEVICE ? &copy->source : (const void **)&copy->target;
+    if (copy->direction == TB_DEVICE_TO_DEVICE)
+        return true;
+    if (!has_pinned(*side))
+        return false;
+    *side = (const void *)((uintptr_t)*side - (uintptr_t)tb_server_slots());
+    return true;
+}
+
+static tb_status enqueue(tb_stream *stream, const tb_command *command)
+{
+    tb_order order;
+    memset(&order, 0, offsetof(tb_order, command));
+    order.kind = TB_ORDER_COMMAND;
+    order.stream = served(stream)->number;
+    order.command = *command;
+    if (command->kind == TB_COMMAND_COPY && !name_slot(&order.command.copy))
+        return TB_UNSUPPORTED;
+    return send(&order);
+}
+
+static const tb_device_operations operations = {
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
+    .has_pinned = has_pinned,
+    .describe = describe,
+    .open_device = open_device,
+    .clusters = clusters,
+    .reaches = reaches,
+    .enable_access = enable_access,
+    .memory = memory,
+    .allocate = allocate,
+    .release = release,
+    .create_stream = create_stream,
+    .adopt_stream = adopt_stream,
+    .destroy_stream = destroy_stream,
+    .synchronize = synchronize,
+    .create_event = create_event,
+    .destroy_event = destroy_event,
+    .record = record,
+    .stream_wait = stream_wait,
+    .event_wait = event_wait,
+    .event_passed = event_passed,
+    .enqueue = enqueue,
+};
+
+bool tb_meet_server(size_t slot_bytes, int milliseconds)
+{
+    if (!tb_connect_to_server(slot_bytes, milliseconds))
+        return false;
+    tb_served_devices = &operations;
+    return true;
+}
+
+void tb_forget_served_devices(void)
+{
+    memset(streams, 0, sizeof streams);
+    memset(events, 0, sizeof events);
+    memset(stream_taken, 0, sizeof stream_taken);
+    memset(event_taken, 0, sizeof event_taken);
+    memset(piece_taken, 0, sizeof piece_taken);
+    lock = (tb_lock){0};
+    tb_forget_server();
+}

@@ -1,0 +1,99 @@
+/* What a client and the server (`tileblas serve`) share: a page of memory with a ring of orders, and the words that answer them.
+ *
+ * An order is plain data: a command for a device (lib/device/command.h), or one of the few other things that a device is asked. The
+ * client writes orders and moves `tail`; the server copies each one out, looks at the copy, does it, and moves `head`. Nothing waits
+ * for an answer but the orders that say so. That an event has passed the server writes into `passed`: the number of its record.
+ *
+ * Addresses: device memory is named by what the server has answered; the host's side of a copy is an offset in the slots, which are
+ * a second piece of memory that both map. The server keeps no pointer of the client's.
+ */
+#ifndef TB_WIRE_H
+#define TB_WIRE_H
+
+#include "dispatch/plan.h"
+#include "lib/device/device.h"
+
+#include <stdatomic.h>
+
+enum {
+    TB_WIRE_ORDERS = 256, /* of the ring: a power of two */
+    TB_WIRE_EVENTS = 1024,
+    TB_WIRE_STREAMS = 64,
+    TB_WIRE_DEVICES = 8,
+};
+
+/* What an order is about is named by the client: its streams and events by small numbers. */
+typedef enum tb_order_kind {
+    TB_ORDER_COMMAND, /* in the stream; of a copy the host's side is an offset in the slots */
+    TB_ORDER_RECORD,  /* the event, in the stream; `number` will be in passed[event] */
+    TB_ORDER_WAIT,    /* the stream, for the event's last record */
+    TB_ORDER_CREATE_STREAM,
+    TB_ORDER_DESTROY_STREAM,
+    TB_ORDER_CREATE_EVENT,
+    TB_ORDER_DESTROY_EVENT,
+    TB_ORDER_ALLOCATE, /* `bytes` of the device's memory; answered with where it is */
+    TB_ORDER_RELEASE,  /* what is at `address`, once the streams are done with it */
+    TB_ORDER_MEMORY,   /* answered with the bytes that are free, and all that the client may have */
+} tb_order_kind;
+
+typedef struct tb_order {
+    uint32_t kind;
+    uint32_t device; /* the server's ordinal */
+    uint32_t stream, event;
+    uint32_t number; /* of the record; of an order that is answered, the answer's */
+    uint64_t bytes, address;
+    tb_command command;
+} tb_order;
+
+/* Each side's words lie in lines of their own. A word that is slept on is followed by what says that somebody sleeps. */
+typedef struct tb_wire {
+    _Alignas(64) _Atomic(uint32_t) tail; /* orders that the client has written, ever */
+    _Atomic(uint32_t) server_sleeps;     /* until tail moves */
+    _Alignas(64) _Atomic(uint32_t) head; /* orders that the server has copied out */
+    _Atomic(uint32_t) events_passed;     /* moves with each record that has passed */
+    _Atomic(uint32_t) client_sleeps;     /* threads that wait for events_passed, head or answered to move */
+    _Alignas(64) _Atomic(uint32_t) heartbeat; /* moves every few milliseconds */
+    _Atomic(int32_t) status; /* a tb_status: what became of the client's orders; other than TB_OK for good */
+    _Atomic(uint32_t) answered; /* the number of the last order that has been answered */
+    int32_t answer;             /* a tb_status */
+    uint64_t answers[2];
+    _Alignas(64) _Atomic(uint32_t) passed[TB_WIRE_EVENTS];
+    _Alignas(64) tb_order orders[TB_WIRE_ORDERS];
+} tb_wire;
+
+/* ---- The greeting, by the socket -------------------------------------------------------------------------- */
+
+typedef struct tb_hello {
+    uint64_t build; /* tb_wire_build() */
+    uint64_t
+        slot_bytes; /* as large as the client's slots are to be; 0: nothing but the welcome is asked for */
+} tb_hello;
+
+/* Two files come with it for a client: the wire's and the slots'. */
+typedef struct tb_welcome {
+    uint64_t build;
+    int32_t status;
+    int32_t device_count;
+    int32_t clients; /* that the server has */
+    int32_t process;
+    uint64_t slots_bytes;
+    uint64_t held_bytes[TB_WIRE_DEVICES]; /* of the devices' memory, by clients */
+    tb_chip chips[TB_WIRE_DEVICES];       /* clusters mean nothing: */
+    tb_clusters clusters[TB_WIRE_DEVICES];
+    bool knows_clusters[TB_WIRE_DEVICES];
+    tb_device_description descriptions[TB_WIRE_DEVICES];
+} tb_welcome;
+
+/* Tells builds apart whose orders or kernels differ. */
+uint64_t tb_wire_build(void);
+
+/* The socket's name in the user's folder. */
+void tb_wire_socket_name(char *name, size_t size);
+
+/* ---- Sleeping across processes ---------------------------------------------------------------------------- */
+
+/* Sleeps while the word is that, until it is woken, or for so long; may return early. */
+void tb_wire_wait(_Atomic(uint32_t) *word, uint32_t that, double seconds);
+void tb_wire_wake(_Atomic(uint32_t) *word);
+
+#endif

@@ -1,0 +1,240 @@
+/* Orders that a client may not give, at random: a session in this process, whose device is the simulated one, which ends the process
+ * at the first thing that a real device would answer with a fault. Bytes of sound orders are changed, numbers made large, the ring's
+ * counts are nonsense. What is refused ends the session, and nothing is held after it.
+ */
+#include "lib/device/platform.h"
+#include "lib/machine/calibrate.h"
+#include "lib/server/session.h"
+#include "kernels/panels/launch_panel.h"
+#include "tests/check.h"
+#include "tests/sim/device_sim.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 400, ORDERS = 8, N = 24, SLOTS_BYTES = 1 << 16, BLOCK_BYTES = 1 << 14, BLOCKS = 4 };
+
+static tb_session_facts facts;
+static tb_device_description description;
+static atomic_bool stop;
+
+/* ---- The client -------------------------------------------------------------------------------------------- */
+
+typedef struct client {
+    tb_berth berth;
+    int sockets[2];
+    pthread_t session;
+    tb_ending ending;
+    uint32_t numbers;
+    uint64_t blocks[BLOCKS];
+} client;
+
+static void *hold(void *held)
+{
+    client *client = held;
+    client->ending = tb_hold_session(&facts, &client->berth, client->sockets[1], -1, &stop);
+    return NULL;
+}
+
+static bool is_over(const client *client)
+{
+    return atomic_load(&client->berth.wire->status) != TB_OK;
+}
+
+static void look_again(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+static void send_order(client *client, const tb_order *order)
+{
+    tb_wire *wire = client->berth.wire;
+    const uint32_t tail = atomic_load(&wire->tail);
+    wire->orders[tail % TB_WIRE_ORDERS] = *order;
+    atomic_store(&wire->tail, tail + 1);
+    tb_wire_wake(&wire->tail);
+    while (!is_over(client) && atomic_load(&wire->head) != tail + 1)
+        look_again();
+}
+
+static uint64_t ask(client *client, tb_order order)
+{
+    tb_wire *wire = client->berth.wire;
+    order.number = ++client->numbers;
+    send_order(client, &order);
+    while (!is_over(client) && atomic_load(&wire->answered) != order.number)
+        look_again();
+    CHECK(wire->answer == TB_OK, "a sound question is answered with %d", wire->answer);
+    return wire->answers[0];
+}
+
+static void come(client *client)
+{
+    *client = (struct client){0};
+    if (!tb_make_berth(&client->berth, SLOTS_BYTES) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET, 0, client->sockets) != 0 ||
+        pthread_create(&client->session, NULL, hold, client) != 0)
+        abort();
+    send_order(client, &(tb_order){.kind = TB_ORDER_CREATE_STREAM});
+    for (int i = 0; i < BLOCKS; i++)
+        client->blocks[i] = ask(client, (tb_order){.kind = TB_ORDER_ALLOCATE, .bytes = BLOCK_BYTES});
+}
+
+static void leave(client *client)
+{
+    close(client->sockets[0]);
+    pthread_join(client->session, NULL);
+    close(client->sockets[1]);
+    tb_unmake_berth(&client->berth);
+}
+
+/* ---- Orders ------------------------------------------------------------------------------------------------ */
+
+static void *at(const client *client, int block)
+{
+    return (void *)(uintptr_t)client->blocks[block];
+}
+
+static tb_matrix matrix_at(const client *client, int block)
+{
+    return (tb_matrix){.data = at(client, block), .rows = N, .columns = N, .ld = N, .element = TB_FP64};
+}
+
+static tb_copy draw_copy(const client *client, check_random *random)
+{
+    const size_t bytes = N * sizeof(double);
+    tb_copy copy = {.direction = (tb_direction)check_between(random, 0, 2),
+                    .target = at(client, 0),
+                    .target_pitch = bytes,
+                    .source = at(client, 1),
+                    .source_pitch = bytes,
+                    .row_bytes = bytes,
+                    .rows = N};
+    if (copy.direction == TB_HOST_TO_DEVICE)
+        copy.source = (const void *)(uintptr_t)64;
+    else if (copy.direction == TB_DEVICE_TO_HOST)
+        copy.target = (void *)(uintptr_t)64;
+    return copy;
+}
+
+/* By any row of the catalog: many do not take it. */
+static void draw_launch(const client *client, check_random *random, tb_command *command)
+{
+    tb_launch *launch =
+        tb_begin_launch(command, &tb_catalog[check_between(random, 0, (int64_t)tb_catalog_size - 1)]);
+    const tb_element element = tb_catalog[launch->row].element;
+    const tb_routine routine = tb_gemm_routine(element);
+    launch->product =
+        tb_gemm(routine, check_between(random, 0, 1), check_between(random, 0, 1), N, N, N, 1, at(client, 0),
+                N, at(client, 1), N, (double)check_between(random, 0, 1), at(client, 2), N);
+    launch->workspace = at(client, 3);
+    memset(&launch->schedule, (int)check_between(random, 0, 255), sizeof launch->schedule);
+}
+
+static tb_order draw_command(const client *client, check_random *random)
+{
+    tb_order order = {.kind = TB_ORDER_COMMAND};
+    tb_command *command = &order.command;
+    command->kind = (tb_command_kind)check_between(random, TB_COMMAND_COPY, TB_COMMAND_PANEL);
+    switch (command->kind) {
+    case TB_COMMAND_COPY:
+        command->copy = draw_copy(client, random);
+        break;
+    case TB_COMMAND_EXPAND:
+        command->expansion = (tb_expansion){
+            .source = {.matrix = matrix_at(client, 0)}, .target = matrix_at(client, 1), .factor = {1, 0}};
+        break;
+    case TB_COMMAND_FOLD:
+        command->folding = (tb_folding){.sums = matrix_at(client, 0),
+                                        .c = {.matrix = matrix_at(client, 1)},
+                                        .beta = {1, 0},
+                                        .mask = TB_LOWER};
+        break;
+    case TB_COMMAND_LAUNCH:
+        draw_launch(client, random, command);
+        break;
+    case TB_COMMAND_PANEL:
+        command->panel = (tb_panel){.block = tb_potrf(TB_DPOTRF, TB_LOWER, N, at(client, 0), N, NULL),
+                                    .info = at(client, 3)};
+        break;
+    }
+    return order;
+}
+
+static tb_order draw_order(const client *client, check_random *random)
+{
+    tb_order order = draw_command(client, random);
+    if (check_between(random, 0, 3) > 0)
+        return order;
+    order.kind = (uint32_t)check_between(random, TB_ORDER_COMMAND, TB_ORDER_MEMORY + 1);
+    order.event = (uint32_t)check_between(random, 0, 3);
+    order.number = 1;
+    order.bytes = BLOCK_BYTES;
+    order.address = client->blocks[check_between(random, 0, BLOCKS - 1)];
+    return order;
+}
+
+/* Numbers that are at the edge of something. */
+static uint64_t draw_number(check_random *random)
+{
+    static const uint64_t numbers[] = {
+        0,         1,          N - 1,     N + 1,      BLOCK_BYTES,       BLOCK_BYTES + 1,  SLOTS_BYTES,
+        INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_C(1) << 40, UINT64_C(1) << 63};
+    return CHECK_PICK(random, numbers);
+}
+
+static void spoil(tb_order *order, check_random *random)
+{
+    const bool in_command = order->kind == TB_ORDER_COMMAND && check_between(random, 0, 7) > 0;
+    const size_t first = in_command ? offsetof(tb_order, command) : 0,
+                 bytes = in_command ? sizeof order->command : sizeof *order;
+    const size_t place = first + (size_t)check_between(random, 0, (int64_t)(bytes / 4) - 2) * 4;
+    const uint64_t number = draw_number(random);
+    const size_t width = (size_t)1 << check_between(random, 0, 3);
+    memcpy((char *)order + place, &number, width);
+}
+
+static void behave_badly(client *client, check_random *random)
+{
+    for (int i = 0; i < ORDERS && !is_over(client); i++) {
+        tb_order order = draw_order(client, random);
+        if (check_between(random, 0, 1))
+            spoil(&order, random);
+        send_order(client, &order);
+    }
+    if (check_between(random, 0, 9) == 0) {
+        atomic_store(&client->berth.wire->tail, (uint32_t)draw_number(random));
+        tb_wire_wake(&client->berth.wire->tail);
+    }
+}
+
+int main(void)
+{
+    int devices;
+    static tb_chip chip;
+    check_random random = {check_seed()};
+    if (tb_platform.open(&devices) != TB_OK || tb_device_at(0)->open_device(0) != TB_OK ||
+        tb_device_at(0)->describe(0, &description) != TB_OK)
+        return EXIT_FAILURE;
+    chip = tb_presume_chip(0, &description);
+    chip.clusters = tb_device_at(0)->clusters(0);
+    facts = (tb_session_facts){.chips = &chip, .chip_count = 1, .memory_most = 1 << 20};
+    long refused = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        client client;
+        come(&client);
+        behave_badly(&client, &random);
+        leave(&client);
+        refused += client.ending == TB_CLIENT_REFUSED;
+        CHECK(client.ending != TB_DEVICES_FAILED, "round %d: the device has failed", round);
+        const sim_usage usage = sim_get_usage();
+        CHECK(usage.device_blocks == 0 && usage.pinned_blocks == 0 && usage.streams == 0 && usage.events == 0,
+              "round %d: %ld blocks, %ld pinned ones, %ld streams and %ld events stay", round,
+              usage.device_blocks, usage.pinned_blocks, usage.streams, usage.events);
+    }
+    CHECK(refused > ROUNDS / 10 && refused < ROUNDS, "%ld of %d clients were refused", refused, ROUNDS);
+    return check_result();
+}

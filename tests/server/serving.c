@@ -1,0 +1,237 @@
+/* Products of processes that the server computes, and that the host computes when there is no server any more: always right.
+ *
+ *   serving products|threads|forks|ends|clients COMMAND
+ *
+ * COMMAND is the command `tileblas` on the simulated device.
+ */
+#include "include/tileblas.h"
+#include "tests/server/running_server.h"
+#include "tests/sim/known_product.h"
+
+#include <pthread.h>
+
+enum { CHILD_SECONDS = 120 };
+
+static uint64_t seed;
+
+static void prefer_device(void)
+{
+    tileblas_set_option("SERVER", "auto");
+    tileblas_set_option("START", "wait");
+    tileblas_set_option("ROUTE", "streamed");
+}
+
+/* Of any class and element, up to so large. */
+static known_product draw(check_random *random, int most)
+{
+    known_product p = {.class = (known_class)check_between(random, KNOWN_GEMM, KNOWN_HEMM),
+                       .m = (int)check_between(random, 1, most),
+                       .n = (int)check_between(random, 1, most),
+                       .factor = (double)check_between(random, 1, 3),
+                       .beta = (double)check_between(random, 0, 1),
+                       .memory = TB_MEMORY_HOST,
+                       .of_doubles = check_between(random, 0, 1),
+                       .is_complex = check_between(random, 0, 1)};
+    if (p.class == KNOWN_HEMM)
+        p.is_complex = true;
+    p.k = p.class == KNOWN_GEMM ? (int)check_between(random, 1, most) : p.m;
+    known_place(&p);
+    return p;
+}
+
+/* Whether the server computed it. */
+static bool multiply(check_random *random, int most, const char *when)
+{
+    char plan[200];
+    known_product p = draw(random, most);
+    known_multiply(&p);
+    tileblas_last_plan(plan, sizeof plan);
+    CHECK(known_errors(&p) == 0, "%s: %d x %d x %d, class %d, %s%s: %d numbers are wrong (%s)", when, p.m,
+          p.n, p.k, (int)p.class, p.is_complex ? "complex " : "", p.of_doubles ? "doubles" : "floats",
+          known_errors(&p), plan);
+    known_free(&p);
+    return strstr(plan, "device 32") != NULL;
+}
+
+static int multiply_many(uint64_t own_seed, int count, int most, const char *when)
+{
+    check_random random = {own_seed};
+    int served = 0;
+    for (int i = 0; i < count; i++)
+        served += multiply(&random, most, when);
+    return served;
+}
+
+static void check_nothing_is_held(const char *when)
+{
+    int clients = 1;
+    int64_t bytes = 1;
+    for (int i = 0; i < 200 && (clients > 0 || bytes > 0); i++) {
+        bytes = server_holds(&clients);
+        server_pause(0.02);
+    }
+    CHECK(clients == 0 && bytes == 0, "%s: %d clients hold %lld bytes", when, clients, (long long)bytes);
+}
+
+/* ---- Clients that do as they should ------------------------------------------------------------------------ */
+
+static void multiply_served(void *count)
+{
+    prefer_device();
+    const int served = multiply_many(seed, *(int *)count, 200, "served");
+    CHECK(served == *(int *)count, "%d of %d products were served", served, *(int *)count);
+}
+
+static void products(void)
+{
+    int count = 60;
+    const pid_t server = server_start();
+    const child_end end = child_run(multiply_served, &count, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client: %s", child_end_text(end));
+    check_nothing_is_held("after a client");
+    CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
+    tb_welcome status;
+    CHECK(!tb_ask_status(&status, 1000), "a server that has ended answers");
+}
+
+static void *multiply_in_thread(void *number)
+{
+    /* While one thread looks for the server, the others' products stay on the host. */
+    const int count = 15,
+              served = multiply_many(seed + (uint64_t)(uintptr_t)number, count, 150, "in a thread");
+    CHECK(served > 0, "%d of %d products of a thread were served", served, count);
+    return NULL;
+}
+
+static void multiply_in_threads(void *unused)
+{
+    enum { THREADS = 4 };
+    (void)unused;
+    pthread_t threads[THREADS];
+    prefer_device();
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, multiply_in_thread, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void threads(void)
+{
+    const pid_t server = server_start();
+    const child_end end = child_run(multiply_in_threads, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client with threads: %s", child_end_text(end));
+    check_nothing_is_held("after threads");
+    server_end(server, SIGTERM);
+}
+
+/* A client, its children and theirs, all at once. */
+static void multiply_and_fork(void *generations)
+{
+    const int left = *(int *)generations, count = 8;
+    prefer_device();
+    int served = multiply_many(seed + (uint64_t)left, count, 120, "before a fork");
+    int next = left - 1;
+    if (left > 0) {
+        fflush(stdout);
+        pid_t children[2];
+        for (int i = 0; i < 2; i++)
+            if ((children[i] = fork()) == 0) {
+                atomic_store(&check_failures, 0);
+                multiply_and_fork(&next);
+                fflush(stdout);
+                _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+            }
+        served += multiply_many(seed + 7, count, 120, "beside children");
+        for (int i = 0; i < 2; i++)
+            CHECK(child_wait(children[i], CHILD_SECONDS) == CHILD_RIGHT, "a child has failed");
+    }
+    CHECK(served == (left > 0 ? 2 : 1) * count, "%d products were served, with %d generations to come",
+          served, left);
+}
+
+static void forks(void)
+{
+    int generations = 2;
+    const pid_t server = server_start();
+    const child_end end = child_run(multiply_and_fork, &generations, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "clients that fork: %s", child_end_text(end));
+    check_nothing_is_held("after forks");
+    server_end(server, SIGTERM);
+}
+
+/* ---- Servers that end -------------------------------------------------------------------------------------- */
+
+static void multiply_all_the_same(void *count)
+{
+    prefer_device();
+    multiply_many(seed, *(int *)count, 250, "while the server ends");
+}
+
+/* The server is killed, or stopped, or told to end, at any moment of a client's. */
+static void ends(void)
+{
+    static const int signals[] = {SIGKILL, SIGSTOP, SIGTERM};
+    check_random random = {seed};
+    int count = 25;
+    for (int i = 0; i < 12; i++) {
+        const int signal = signals[i % 3];
+        const pid_t server = server_start(), client = fork();
+        if (client == 0) {
+            atomic_store(&check_failures, 0);
+            multiply_all_the_same(&count);
+            fflush(stdout);
+            _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+        }
+        server_pause((double)check_between(&random, 0, 400) * 1e-3);
+        kill(server, signal);
+        const child_end end = child_wait(client, CHILD_SECONDS);
+        CHECK(end == CHILD_RIGHT, "a client whose server got signal %d: %s", signal, child_end_text(end));
+        server_end(server, SIGKILL);
+    }
+}
+
+/* ---- Clients that end -------------------------------------------------------------------------------------- */
+
+/* One is killed in the middle of anything; the server goes on, and another client's products are served. */
+static void clients(void)
+{
+    check_random random = {seed};
+    int count = 6;
+    const pid_t server = server_start();
+    for (int i = 0; i < 10; i++) {
+        const pid_t client = fork();
+        if (client == 0) {
+            prefer_device();
+            for (;;)
+                multiply_many(seed, 10, 250, "by a client that is killed");
+        }
+        server_pause((double)check_between(&random, 0, 300) * 1e-3);
+        kill(client, SIGKILL);
+        waitpid(client, NULL, 0);
+        if (i % 3 == 0) {
+            const child_end end = child_run(multiply_served, &count, CHILD_SECONDS);
+            CHECK(end == CHILD_RIGHT, "a client after one that was killed: %s", child_end_text(end));
+        }
+    }
+    check_nothing_is_held("after clients that were killed");
+    CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
+}
+
+int main(int argument_count, char **arguments)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } programs[] = {
+        {"products", products}, {"threads", threads}, {"forks", forks}, {"ends", ends}, {"clients", clients}};
+    if (argument_count != 3)
+        return EXIT_FAILURE;
+    server_command = arguments[2];
+    seed = check_seed();
+    const runtime_folder folder = make_runtime_folder();
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(arguments[1], programs[i].name) == 0)
+            programs[i].run();
+    remove_runtime_folder(&folder);
+    return check_result();
+}
