@@ -370,15 +370,18 @@ static bool is_time_to_look(void)
     return true;
 }
 
-void tb_machine_meet_server(void)
+/* A call that the host answers sooner is none to look for a server for. */
+#define MEET_SECONDS 0.2e-3
+
+bool tb_machine_meet_server(const tb_plan *plan)
 {
     volatile bool is_ours = true; /* as in start_once */
     const bool waits = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT;
     tb_leaving leaving;
     if (tb_machine_facts().readiness != TB_UNTRIED || tb_option_value(TB_OPTION_SERVER) == TB_SERVER_NEVER ||
         tb_option_value(TB_OPTION_START) == TB_START_OPTION_NEVER || tb_platform.in_process() ||
-        !is_time_to_look())
-        return;
+        (plan->host_seconds < MEET_SECONDS && plan->start == TB_START_NOT) || !is_time_to_look())
+        return false;
     tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
     is_ours = tb_machine_begin();
     if (is_ours) {
@@ -393,6 +396,7 @@ void tb_machine_meet_server(void)
             tb_machine_end_trial();
     }
     tb_not_left(&leaving);
+    return is_ours && atomic_load(&is_served);
 }
 
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
