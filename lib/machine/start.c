@@ -249,7 +249,8 @@ static bool take_served_devices(void)
 {
     const tb_welcome *welcome = tb_server_welcome();
     device_count = welcome->device_count;
-    tables = calloc((size_t)device_count, sizeof *tables);
+    tables = calloc(TB_DEVICES_MAXIMUM,
+                    sizeof *tables); /* whoever reads it while it is left may take it for longer */
     if (!tables)
         return false;
     for (int index = 0; index < device_count; index++) {
@@ -325,6 +326,13 @@ static void start_once(bool here, tb_before_ready *prepare)
     tb_not_left(&leaving);
 }
 
+/* What only a device of the process's own reaches is waited for. */
+static void leave_server(void)
+{
+    if (atomic_exchange(&is_served, false))
+        tb_machine_leave_server();
+}
+
 static void start_others_once(void)
 {
     static atomic_flag asked = ATOMIC_FLAG_INIT;
@@ -359,7 +367,7 @@ static void open_now(int device)
 #define LOOK_SECONDS 1.0
 
 /* How long a call waits for a server's answer; and where the program has said that it waits for a device. */
-enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 1000 };
+enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 5000 };
 
 static bool is_time_to_look(void)
 {
@@ -405,6 +413,8 @@ bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
     if (mode == TB_START_OPTION_NEVER)
         return false;
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
+    if (plan->needs_device && plan->start == TB_START_NOW)
+        leave_server();
     start_once(waits, prepare);
     if (plan->start == TB_START_MORE)
         start_others_once();
