@@ -2,10 +2,11 @@
 
 A side is a way to start the same program: "plain" as it is; "preloaded" with the library; "never" with the library and
 TILEBLAS_START=never; "up" with the library, TILEBLAS_START=wait and a product before the clock, so that the device is
-up when the clock starts. Other options of TileBLAS in the environment stay, for all sides that have the library. A
+up when the clock starts; "served" with the library, TILEBLAS_SERVER=auto and a server beside it (--server). Other options of TileBLAS in the environment stay, for all sides that have the library. A
 cell is one line of the table: one setting of the program, on all sides. Sides take turns, and each begins as often as
 any other.
 """
+import contextlib
 import dataclasses
 import json
 import os
@@ -20,7 +21,9 @@ SIDES = {
     "preloaded": {},
     "never": {"TILEBLAS_START": "never"},
     "up": {"TILEBLAS_START": "wait"},
+    "served": {"TILEBLAS_SERVER": "auto"},
 }
+SIDES_BY_THEMSELVES = [side for side in SIDES if side != "served"]
 
 
 @dataclasses.dataclass
@@ -58,6 +61,7 @@ def add_arguments(parser, seconds, most, sides):
     parser.add_argument("--seconds", type=float, default=seconds, help=f"for all, about (default {seconds})")
     parser.add_argument("--repetitions", type=int, default=most, help=f"of each cell, at most (default {most})")
     parser.add_argument("--element", choices=["float", "double"], default="float", help="of the matrices")
+    parser.add_argument("--server", metavar="COMMAND", help="the command tileblas, which serves the side served")
     parser.add_argument("--wake", type=int, default=2048, help="size of the side up's first product (default 2048)")
 
 
@@ -69,11 +73,29 @@ def parse(parser):
     for side in arguments.sides:
         if side not in SIDES:
             parser.error(f"there is no side {side}")
+    if "served" in arguments.sides and not arguments.server:
+        parser.error("the side served needs --server")
     if "plain" not in arguments.sides:
         parser.error("the side plain is what the others are compared with")
     arguments.program = os.path.abspath(arguments.program)
     arguments.library = os.path.abspath(arguments.library)
     return arguments
+
+
+@contextlib.contextmanager
+def server(arguments):
+    """The server runs meanwhile, where a side needs one; it answers when this begins."""
+    if "served" not in arguments.sides:
+        yield
+        return
+    with subprocess.Popen([arguments.server, "serve"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline()
+            if not line.startswith("ready"):
+                sys.exit("the server did not start: " + line)
+            yield
+        finally:
+            process.terminate()
 
 
 def names(text):
@@ -85,7 +107,7 @@ def integers(text):
 
 
 def environment(side, library):
-    variables = {key: value for key, value in os.environ.items() if key not in ("LD_PRELOAD", "TILEBLAS_START")}
+    variables = {key: value for key, value in os.environ.items() if key not in ("LD_PRELOAD", "TILEBLAS_START", "TILEBLAS_SERVER")}
     if side != "plain":
         variables["LD_PRELOAD"] = library
     return variables | SIDES[side]

@@ -7,6 +7,7 @@ Each process makes so many products of n x n matrices and exits (bench/program.c
 until it is reaped, and its products. processes.py says what the sides are. A line of the table is judged twice:
 
   slower   the process took longer than plain by more than 5% and more than 10 ms
+  served slower   it did with a server, by more than 3% and more than 3 ms
   gain     plain's products took 2 s or more, and less than 85% was gained of what "up" gained
 
 A judgement holds if the medians and the minima say so; with a question mark, if one of them does. Times are medians in
@@ -21,6 +22,7 @@ import argparse
 import processes
 
 SLOWER_SHARE, SLOWER_SECONDS = 0.05, 0.010
+SERVED_SLOWER_SHARE, SERVED_SLOWER_SECONDS = 0.03, 0.003
 LONG_SECONDS, GAIN_SHARE = 2, 0.85
 ROUNDS_LEAST = 2
 CPU_SIDES = ("plain", "preloaded")
@@ -51,7 +53,9 @@ def expected_plain(cell, cells):
     return known[-1].least("plain", products) * volume(cell) / volume(known[-1])
 
 
-def is_slower(plain, side):
+def is_slower(plain, side, name):
+    if name == "served":
+        return side - plain > max(SERVED_SLOWER_SHARE * plain, SERVED_SLOWER_SECONDS)
     return side - plain > max(SLOWER_SHARE * plain, SLOWER_SECONDS)
 
 
@@ -65,9 +69,9 @@ def gain(cell, statistic):
 
 def judge(cell):
     words = []
-    for side in ("preloaded", "never"):
+    for side in ("preloaded", "never", "served"):
         if side in cell.runs:
-            slower = [is_slower(s("plain", wall), s(side, wall)) for s in (cell.median, cell.least)]
+            slower = [is_slower(s("plain", wall), s(side, wall), side) for s in (cell.median, cell.least)]
             words += processes.say("slower" if side == "preloaded" else side + " slower", slower)
     gains = [gain(cell, statistic) for statistic in (cell.median, cell.least)]
     words += processes.say("gain", [share is not None and share < GAIN_SHARE for share in gains])
@@ -116,7 +120,7 @@ def as_json(cell):
 
 def main():
     parser = argparse.ArgumentParser()
-    processes.add_arguments(parser, 150, 9, list(processes.SIDES))
+    processes.add_arguments(parser, 150, 9, processes.SIDES_BY_THEMSELVES)
     parser.add_argument("--sizes", type=processes.integers, default=[256, 512, 1024, 2048, 4096])
     parser.add_argument("--calls", type=processes.integers, default=[1, 3, 10, 30, 100])
     parser.add_argument("--longest", type=float, default=12, help="seconds of plain's products, at most (default 12)")
@@ -129,7 +133,8 @@ def main():
     def fits(cell):
         return cell.rounds() > 0 or expected_plain(cell, cells) <= arguments.longest
 
-    processes.take_turns(cells, arguments, command_of, ROUNDS_LEAST, fits)
+    with processes.server(arguments):
+        processes.take_turns(cells, arguments, command_of, ROUNDS_LEAST, fits)
     done = [cell for cell in cells if cell.rounds()]
     processes.print_table(heads_of(arguments), [row_of(cell, arguments) for cell in done])
     for cell in cells:

@@ -176,6 +176,12 @@ static bool can_start(tb_readiness readiness)
     return readiness == TB_UNTRIED || readiness == TB_STARTING;
 }
 
+/* Another process has the devices up: none of these reaches what lies on one of the program's own, which is then brought up. */
+static bool has_devices_apart(const tb_machine *machine)
+{
+    return machine->chip_count > 0 && machine->chips[0].apart;
+}
+
 /* The plan of a call whose operands the host cannot reach, whatever is forced or faster. */
 static TB_OWN_FRAME tb_plan must_use_device(const tb_product *product, const tb_facts *facts)
 {
@@ -184,9 +190,9 @@ static TB_OWN_FRAME tb_plan must_use_device(const tb_product *product, const tb_
     const tb_chip *chip = tb_find_chip(&facts->machine, place.device);
     if (readiness != TB_READY && !can_start(readiness))
         return on_host(why_not_ready(readiness), TB_START_NOT);
-    if (readiness == TB_READY && (!chip || chip->failed))
+    if (readiness == TB_READY && (!chip || chip->failed) && !has_devices_apart(&facts->machine))
         return on_host(TB_REASON_NO_DEVICE, TB_START_NOT);
-    if (readiness == TB_READY && chip->open)
+    if (readiness == TB_READY && chip && chip->open)
         return with_device(product, facts, TB_REASON_ON_DEVICE);
     tb_plan wait = on_host(TB_REASON_DEVICE_STARTING, TB_START_NOW);
     wait.place = place;

@@ -122,6 +122,12 @@ bool tb_machine_is_inherited(void)
     return atomic_load(&is_inherited);
 }
 
+void tb_machine_leave_server(void)
+{
+    uint32_t ready = TB_READY;
+    atomic_compare_exchange_strong(&readiness, &ready, TB_UNTRIED);
+}
+
 void tb_machine_begin_anew(void)
 {
     atomic_store(&readiness, TB_UNTRIED);

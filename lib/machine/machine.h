@@ -60,6 +60,9 @@ void tb_machine_publish(const tb_chip *table);
 void tb_machine_settle(tb_readiness to);
 void tb_machine_wait_until_settled(double seconds);
 
+/* From ready to untried: the server is left, for a device of the process's own. Calls that are under way find their device lost. */
+void tb_machine_leave_server(void);
+
 /* In a forked child whose parent's devices are another process's: untried again. */
 void tb_machine_begin_anew(void);
 

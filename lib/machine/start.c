@@ -249,7 +249,8 @@ static bool take_served_devices(void)
 {
     const tb_welcome *welcome = tb_server_welcome();
     device_count = welcome->device_count;
-    tables = calloc((size_t)device_count, sizeof *tables);
+    tables = calloc(TB_DEVICES_MAXIMUM,
+                    sizeof *tables); /* whoever reads it while it is left may take it for longer */
     if (!tables)
         return false;
     for (int index = 0; index < device_count; index++) {
@@ -325,6 +326,13 @@ static void start_once(bool here, tb_before_ready *prepare)
     tb_not_left(&leaving);
 }
 
+/* What only a device of the process's own reaches is waited for. */
+static void leave_server(void)
+{
+    if (atomic_exchange(&is_served, false))
+        tb_machine_leave_server();
+}
+
 static void start_others_once(void)
 {
     static atomic_flag asked = ATOMIC_FLAG_INIT;
@@ -359,7 +367,7 @@ static void open_now(int device)
 #define LOOK_SECONDS 1.0
 
 /* How long a call waits for a server's answer; and where the program has said that it waits for a device. */
-enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 1000 };
+enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 5000 };
 
 static bool is_time_to_look(void)
 {
@@ -370,15 +378,18 @@ static bool is_time_to_look(void)
     return true;
 }
 
-void tb_machine_meet_server(void)
+/* A call that the host answers sooner is none to look for a server for. */
+#define MEET_SECONDS 0.2e-3
+
+bool tb_machine_meet_server(const tb_plan *plan)
 {
     volatile bool is_ours = true; /* as in start_once */
     const bool waits = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT;
     tb_leaving leaving;
     if (tb_machine_facts().readiness != TB_UNTRIED || tb_option_value(TB_OPTION_SERVER) == TB_SERVER_NEVER ||
         tb_option_value(TB_OPTION_START) == TB_START_OPTION_NEVER || tb_platform.in_process() ||
-        !is_time_to_look())
-        return;
+        (plan->host_seconds < MEET_SECONDS && plan->start == TB_START_NOT) || !is_time_to_look())
+        return false;
     tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
     is_ours = tb_machine_begin();
     if (is_ours) {
@@ -393,6 +404,7 @@ void tb_machine_meet_server(void)
             tb_machine_end_trial();
     }
     tb_not_left(&leaving);
+    return is_ours && atomic_load(&is_served);
 }
 
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
@@ -401,6 +413,8 @@ bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
     if (mode == TB_START_OPTION_NEVER)
         return false;
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
+    if (plan->needs_device && plan->start == TB_START_NOW)
+        leave_server();
     start_once(waits, prepare);
     if (plan->start == TB_START_MORE)
         start_others_once();

@@ -9,17 +9,17 @@
 
 #include <stdbool.h>
 
+/* Choices of the option SERVER, in their order. */
+enum { TB_SERVER_AUTO, TB_SERVER_NEVER };
+
+/* Where a server has devices up, and this process has not begun to bring up its own: they are the process's from now on, and the plan
+ * is to be made anew. Looks for one every second at most, and not for a call that takes hardly longer than that. */
+bool tb_machine_meet_server(const tb_plan *plan);
+
 /* Sees to the wish of a plan that has one: starts the device, or the other devices, if nobody has: on a helper thread, or,
  * where the call has to wait, because it needs the device now or the option START says so, on the calling
  * one. True when it waited: the facts may have changed. What is to be done before anybody finds the machine ready is done by
  * whoever brings the device up; NULL: nothing is. */
-/* Choices of the option SERVER, in their order. */
-enum { TB_SERVER_AUTO, TB_SERVER_NEVER };
-
-/* Where a server has devices up, and this process has not begun to bring up its own: they are the process's from now on. Looks for
- * one every second at most. */
-void tb_machine_meet_server(void);
-
 typedef void tb_before_ready(const char *device_name);
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
 

@@ -1,6 +1,6 @@
 /* Products of processes that the server computes, and that the host computes when there is no server any more: always right.
  *
- *   serving products|threads|forks|ends|clients COMMAND
+ *   serving products|threads|forks|own|ends|clients COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
@@ -159,6 +159,33 @@ static void forks(void)
     server_end(server, SIGTERM);
 }
 
+/* A client that is served, and then has operands on a device of its own, which no server reaches. */
+static void multiply_on_own_device(void *unused)
+{
+    (void)unused;
+    char plan[200];
+    prefer_device();
+    CHECK(multiply_many(seed, 3, 100, "before a device of its own") == 3, "products are not served");
+    tileblas_set_option("ROUTE", "auto");
+    known_product p = known_make(90, 70, 50, 1, 2, TB_MEMORY_DEVICE);
+    known_multiply(&p);
+    tileblas_last_plan(plan, sizeof plan);
+    CHECK(known_errors(&p) == 0 && strstr(plan, "device 0") != NULL, "on a device of its own: %d errors, %s",
+          known_errors(&p), plan);
+    known_free(&p);
+    tileblas_set_option("ROUTE", "streamed");
+    CHECK(multiply_many(seed, 3, 100, "beside a device of its own") == 0, "the server is gone on with");
+}
+
+static void own(void)
+{
+    const pid_t server = server_start();
+    const child_end end = child_run(multiply_on_own_device, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client with a device of its own: %s", child_end_text(end));
+    check_nothing_is_held("after a client that left");
+    server_end(server, SIGTERM);
+}
+
 /* ---- Servers that end -------------------------------------------------------------------------------------- */
 
 static void multiply_all_the_same(void *count)
@@ -222,8 +249,8 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {
-        {"products", products}, {"threads", threads}, {"forks", forks}, {"ends", ends}, {"clients", clients}};
+    } programs[] = {{"products", products}, {"threads", threads}, {"forks", forks},
+                    {"own", own},           {"ends", ends},       {"clients", clients}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
