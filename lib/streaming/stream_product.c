@@ -123,7 +123,13 @@ static bool device_reaches_operands(const tb_stream_run *run)
     return false;
 }
 
-/* The program's memory is touched no more, by whomever, and nothing stays taken. */
+/* The other side gives its buffers back when it is told that this one reads them no more. */
+static bool reads_other_device(const tb_stream_run *run)
+{
+    return run->side && run->side->taken > 0;
+}
+
+/* The program's memory is touched no more, by whomever, nor is the other device's, and nothing stays taken. */
 static void leave(void *left)
 {
     tb_stream_run *run = left;
@@ -133,7 +139,7 @@ static void leave(void *left)
         tb_copy_leave(&run->pipeline->out[i].job);
     }
     dismiss_helpers(run);
-    if (!in_the_middle || device_reaches_operands(run))
+    if (!in_the_middle || device_reaches_operands(run) || reads_other_device(run))
         let_streams_end(run->pipeline, in_the_middle);
     tb_close_side(run->side);
     if (in_the_middle)
