@@ -58,11 +58,19 @@ static uint64_t slots_bytes(void)
     return SLOTS_OF_A_PIPELINE * (uint64_t)tb_slot_bytes() + SLOTS_BESIDE;
 }
 
+static bool wants_berths(void)
+{
+    tb_take_lock(&port.lock);
+    const bool wants = port.ready_count < BERTHS_READY;
+    tb_free_lock(&port.lock);
+    return wants;
+}
+
 /* One at a time, made without the lock. */
 static void make_berths_ready(void)
 {
     tb_berth fresh;
-    while (port.ready_count < BERTHS_READY && !atomic_load(&stop) && tb_make_berth(&fresh, slots_bytes())) {
+    while (wants_berths() && !atomic_load(&stop) && tb_make_berth(&fresh, slots_bytes())) {
         tb_take_lock(&port.lock);
         const bool is_wanted = port.ready_count < BERTHS_READY;
         if (is_wanted)

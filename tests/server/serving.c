@@ -151,6 +151,9 @@ static void multiply_and_fork(void *generations)
 
 static void forks(void)
 {
+#ifdef __SANITIZE_THREAD__
+    SKIP("the thread sanitizer knows no threads after a fork");
+#endif
     int generations = 2;
     const pid_t server = server_start();
     const child_end end = child_run(multiply_and_fork, &generations, CHILD_SECONDS);
