@@ -41,7 +41,7 @@ typedef struct tb_chip {
     double memory_bytes_a_clock; /* as in a tb_target, for kernels' forecasts: by the data sheet */
     double link_in, link_out;    /* bytes a second between pinned memory and the device, one way at a time */
     const tb_clusters *clusters; /* NULL: unknown */
-    bool apart; /* another process has it up: it reaches no memory of the program's, pinned or not */
+    bool apart;       /* another process has it up: it reaches no memory of the program's, pinned or not */
     uint64_t reached; /* devices whose memory it reads past the links to the host: a bit for each ordinal */
 } tb_chip;
 

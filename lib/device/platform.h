@@ -13,7 +13,7 @@ typedef struct tb_span {
 } tb_span;
 
 typedef struct tb_platform_operations {
-    const char *name; /* "cuda", "simulated"; "none" where there are never any devices */
+    const char *name;     /* "cuda", "simulated"; "none" where there are never any devices */
     const char *identity; /* of the kernels' code: another one's commands mean something else */
     /* What the names begin with of threads that the driver makes for itself, as the kernel has them; NULL: there are none. */
     const char *thread_names;

@@ -76,7 +76,7 @@ static const tb_chip *chip_of(const session *session, uint32_t number)
 
 /* ---- Orders ----------------------------------------------------------------------------------------------- */
 
-/* What an order comes to: TB_OK; TB_INVALID where the client may not order it; else what the device has answered. */
+/* What an order comes to, beside TB_OK and what the device has answered: the client may not order it. */
 #define REFUSED ((tb_status)-1)
 
 static void answer(session *session, const tb_order *order, tb_status status, uint64_t first, uint64_t second)

@@ -66,7 +66,7 @@ typedef struct tb_wire {
 typedef struct tb_hello {
     uint64_t build; /* tb_wire_build() */
     uint64_t
-        slot_bytes; /* as large as the client's slots are to be; 0: nothing but the welcome is asked for */
+        slot_bytes; /* of the client, which the server does not heed yet; 0: only the welcome is asked for */
 } tb_hello;
 
 /* Two files come with it for a client: the wire's and the slots'. */

@@ -61,7 +61,8 @@ static double residual_of(const trial *t, const double *a, const double *l)
                 sum -= term;
                 magnitudes += fabsl(term);
             }
-            const double off = (double)(fabsl(sum) / magnitudes / (DBL_EPSILON / 2) / (long double)(t->n + 1));
+            const double off =
+                (double)(fabsl(sum) / magnitudes / (DBL_EPSILON / 2) / (long double)(t->n + 1));
             most = off <= most ? most : off; /* NaN is the most there is */
         }
     return most;
@@ -78,7 +79,8 @@ static void rounded_numbers(void)
                              .n = large[i],
                              .lower = (i + memory) % 2 == 0};
             const size_t bytes = sizeof(double) * (size_t)((t.n + PADDING) * t.n);
-            double *a = draw_definite(&t, &random), *l = malloc(bytes), *there = arena_allocate(t.memory, bytes);
+            double *a = draw_definite(&t, &random), *l = malloc(bytes),
+                   *there = arena_allocate(t.memory, bytes);
             arena_copy(there, a, bytes);
             const int64_t info = call(&t, there);
             arena_copy(l, there, bytes);
