@@ -6,6 +6,7 @@
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
 #include "lib/process/private_folder.h"
+#include "lib/server/kept_copies.h"
 #include "lib/server/session.h"
 
 #include <errno.h>
@@ -32,6 +33,9 @@ enum { CLIENTS_MOST = 256, BERTHS_READY = 2 };
 
 /* A client says what it is within so long of its coming. */
 #define HELLO_MILLISECONDS 1000
+
+/* Copies of operands that nobody has used for so long are given back. */
+#define UNUSED_SECONDS 60.0
 
 /* What a pipeline's slots take, and pieces beside them. */
 #define SLOTS_BESIDE ((uint64_t)8 << 20)
@@ -98,6 +102,7 @@ static bool enter(tb_wire *wire)
     const bool has_room = port.clients < CLIENTS_MOST;
     if (has_room)
         port.in_use[port.clients++] = wire;
+    tb_tell_client_keys(wire);
     tb_free_lock(&port.lock);
     return has_room;
 }
@@ -119,8 +124,10 @@ static void *beat(void *unused)
 {
     while (!atomic_load(&stop)) {
         tb_take_lock(&port.lock);
-        for (int i = 0; i < port.clients; i++)
+        for (int i = 0; i < port.clients; i++) {
             atomic_fetch_add(&port.in_use[i]->heartbeat, 1);
+            tb_tell_client_keys(port.in_use[i]);
+        }
         tb_free_lock(&port.lock);
         nanosleep(&(struct timespec){.tv_nsec = (long)(BEAT_SECONDS * 1e9)}, NULL);
     }
@@ -131,6 +138,7 @@ static void *keep_berths(void *unused)
 {
     while (!atomic_load(&stop)) {
         make_berths_ready();
+        tb_drop_copies(UNUSED_SECONDS);
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     return unused;
@@ -158,8 +166,11 @@ static tb_welcome make_welcome(void)
     tb_take_lock(&port.lock);
     own.clients = port.clients;
     tb_free_lock(&port.lock);
-    for (int i = 0; i < facts.chip_count; i++)
+    for (int i = 0; i < facts.chip_count; i++) {
         own.held_bytes[i] = tb_held_bytes(facts.chips[i].device);
+        own.kept_bytes[i] = tb_kept_copies_bytes(facts.chips[i].device);
+    }
+    own.found_bytes = tb_found_bytes();
     return own;
 }
 
@@ -323,6 +334,7 @@ static void prepare_welcome(void)
             welcome.clusters[i] = *chip->clusters;
         welcome.descriptions[i] = *tb_machine_device(chip->device);
     }
+    tb_begin_keeping_copies(&welcome);
 }
 
 /* What they hold is given back by them; not for ever, as a device may be at fault. */

@@ -3,6 +3,7 @@
 #include "lib/device/platform.h"
 #include "lib/process/clock.h"
 #include "lib/server/check_order.h"
+#include "lib/server/kept_copies.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -194,15 +195,21 @@ static uint64_t left_of(const session *session, int device)
     return most == 0 ? UINT64_MAX : held < most ? most - held : 0;
 }
 
+static tb_claimed claimed_of(const session *session, int device)
+{
+    return (tb_claimed){.held = atomic_load(&held_bytes[device]), .most = session->facts->memory_most};
+}
+
 static tb_status allocate(session *session, const tb_order *order)
 {
     const tb_chip *chip = chip_of(session, order->device);
     void *memory = NULL;
     if (!chip)
         return REFUSED;
+    const tb_claimed claimed = claimed_of(session, chip->device);
     tb_status status = session->block_count == BLOCKS_MOST || order->bytes > left_of(session, chip->device)
                            ? TB_OUT_OF_MEMORY
-                           : tb_allocate(chip->device, (size_t)order->bytes, &memory);
+                           : tb_allocate_past_copies(chip->device, order->bytes, &claimed, &memory);
     if (status == TB_OK) {
         session->blocks[session->block_count++] =
             (block){.device = chip->device, .address = (uintptr_t)memory, .bytes = order->bytes};
@@ -238,9 +245,60 @@ static tb_status tell_memory(session *session, const tb_order *order)
     if (!chip)
         return REFUSED;
     const tb_status status = tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes);
-    const uint64_t left = left_of(session, chip->device);
-    answer(session, order, status, left < free_bytes ? left : free_bytes, total_bytes);
+    const uint64_t left = left_of(session, chip->device),
+                   most = free_bytes + tb_kept_copies_bytes(chip->device);
+    answer(session, order, status, left < most ? left : most, total_bytes);
     return status;
+}
+
+/* ---- Copies of operands ----------------------------------------------------------------------------------- */
+
+static bool check_copied(session *session, const tb_order *order, tb_copied_block *block, char **notes)
+{
+    block->stream = stream_of(session, order);
+    if (!block->stream || order->copy.key == 0 || order->copy.notes_bytes > TB_NOTES_BYTES_MOST)
+        return false;
+    block->device = session->streams[order->stream].chip->device;
+    block->key = order->copy.key;
+    block->memory = (void *)(uintptr_t)order->address;
+    block->bytes = order->bytes;
+    *notes = tb_check_slot(&session->holdings, order->copy.notes, order->copy.notes_bytes);
+    return *notes && order->bytes > 0 && holds(&session->holdings, block->device, order->address, order->bytes);
+}
+
+static tb_status find_copy(session *session, const tb_order *order)
+{
+    tb_copied_block block;
+    uint64_t notes_bytes;
+    char *notes;
+    if (!check_copied(session, order, &block, &notes))
+        return REFUSED;
+    TB_TRY(tb_find_copy(&block, notes, order->copy.notes_bytes, &notes_bytes));
+    answer(session, order, TB_OK, notes_bytes, 0);
+    return TB_OK;
+}
+
+/* The client goes on when its notes have been read. */
+static tb_status keep_copy(session *session, const tb_order *order)
+{
+    tb_copied_block block;
+    char *notes;
+    if (!check_copied(session, order, &block, &notes))
+        return REFUSED;
+    const tb_claimed claimed = claimed_of(session, block.device);
+    void *own = malloc(order->copy.notes_bytes + 1);
+    if (own)
+        memcpy(own, notes, order->copy.notes_bytes);
+    answer(session, order, TB_OK, 0, 0);
+    return own ? tb_keep_copy(&block, &claimed, own, order->copy.notes_bytes) : TB_OK;
+}
+
+static tb_status tell_key(const tb_order *order)
+{
+    if (order->copy.key == 0)
+        return REFUSED;
+    tb_tell_key(order->copy.key);
+    return TB_OK;
 }
 
 static tb_status carry_out(session *session, tb_order *order)
@@ -266,6 +324,12 @@ static tb_status carry_out(session *session, tb_order *order)
         return release(session, order);
     case TB_ORDER_MEMORY:
         return tell_memory(session, order);
+    case TB_ORDER_TELL_KEY:
+        return tell_key(order);
+    case TB_ORDER_KEEP_COPY:
+        return keep_copy(session, order);
+    case TB_ORDER_FIND_COPY:
+        return find_copy(session, order);
     }
     return REFUSED;
 }

@@ -24,6 +24,9 @@ const tb_welcome *tb_server_welcome(void);
 /* Memory that both sides map, of tb_server_welcome()->slots_bytes. */
 char *tb_server_slots(void);
 
+/* Whether the server has been told of the key of an operand, not 0. */
+bool tb_server_knows_key(uint64_t key);
+
 /* Sends an order. Of those that are answered the answer is waited for; answers may be NULL. */
 tb_status tb_send_order(const tb_order *order);
 tb_status tb_ask_server(tb_order *order, uint64_t answers[2]);
