@@ -100,22 +100,30 @@ void tb_tell_client_keys(tb_wire *wire)
 
 static void forget(kept_copy *copy)
 {
+    set_key((size_t)(copy - store.copies), 0);
     atomic_fetch_sub(&kept_bytes[copy->device], copy->bytes);
     free(copy->notes);
     *copy = (kept_copy){0};
 }
 
-static void drop(kept_copy *copy)
+/* Nobody reads its memory any more, which is the caller's. */
+static void *take_memory(kept_copy *copy)
 {
+    void *const memory = copy->memory;
     if (copy->was_found)
         (void)tb_synchronize(store.fences[copy->device].stream);
-    tb_release(copy->device, copy->memory);
-    set_key((size_t)(copy - store.copies), 0);
     forget(copy);
+    return memory;
 }
 
-/* The one that was used least recently; of any device where that is less than 0. False: there is none. */
-static bool drop_oldest(int device)
+static void drop(kept_copy *copy)
+{
+    const int device = copy->device;
+    tb_release(device, take_memory(copy));
+}
+
+/* The one that was used least recently; of any device where that is less than 0. NULL: there is none. */
+static kept_copy *find_oldest(int device)
 {
     kept_copy *oldest = NULL;
     for (int i = 0; i < COPIES_MOST; i++) {
@@ -124,6 +132,12 @@ static bool drop_oldest(int device)
             (!oldest || copy->used < oldest->used))
             oldest = copy;
     }
+    return oldest;
+}
+
+static bool drop_oldest(int device)
+{
+    kept_copy *oldest = find_oldest(device);
     if (oldest)
         drop(oldest);
     return oldest != NULL;
@@ -178,23 +192,32 @@ static kept_copy *find_place(uint64_t key, int device)
     return NULL;
 }
 
-/* Under the lock. Older copies go for it, as far as the share goes. */
-static bool make_room(const tb_copied_block *block, const tb_claimed *claimed)
+/* Under the lock. Older copies go for it, as far as the share goes. One of the same size leaves its memory: to give that back and to
+ * ask for as much would wait for the device. NULL: there is no memory for the copy. */
+static void *take_room(const tb_copied_block *block, const tb_claimed *claimed)
 {
     size_t free_bytes, total_bytes;
+    void *memory;
     const int device = block->device;
     if (tb_device_at(device)->memory(device, &free_bytes, &total_bytes) != TB_OK)
-        return false;
+        return NULL;
     const uint64_t most = claimed->most > 0 && claimed->most < total_bytes ? claimed->most : total_bytes;
     if (block->bytes > most / SHARE)
-        return false;
-    while (tb_kept_copies_bytes(device) + block->bytes > most / SHARE)
-        if (!drop_oldest(device))
-            return false;
-    if (!find_place(0, 0) && !drop_oldest(-1))
-        return false;
-    return tb_device_at(device)->memory(device, &free_bytes, &total_bytes) == TB_OK &&
-           block->bytes <= free_bytes / SHARE_OF_FREE && !is_too_much(device, block->bytes, claimed);
+        return NULL;
+    while (tb_kept_copies_bytes(device) + block->bytes > most / SHARE) {
+        kept_copy *oldest = find_oldest(device);
+        if (!oldest)
+            return NULL;
+        if (oldest->bytes == block->bytes)
+            return take_memory(oldest);
+        drop(oldest);
+    }
+    const bool fits = (find_place(0, 0) || drop_oldest(-1)) &&
+                      tb_device_at(device)->memory(device, &free_bytes, &total_bytes) == TB_OK &&
+                      block->bytes <= free_bytes / SHARE_OF_FREE &&
+                      !is_too_much(device, block->bytes, claimed) &&
+                      tb_allocate(device, (size_t)block->bytes, &memory) == TB_OK;
+    return fits ? memory : NULL;
 }
 
 /* Whether the copy with that key stands as it is, or is being made by another client. */
@@ -214,8 +237,8 @@ static kept_copy *begin_copy(const tb_copied_block *block, const tb_claimed *cla
         return NULL;
     if (copy)
         drop(copy);
-    void *memory;
-    if (!make_room(block, claimed) || tb_allocate(block->device, (size_t)block->bytes, &memory) != TB_OK)
+    void *const memory = take_room(block, claimed);
+    if (!memory)
         return NULL;
     copy = find_place(0, 0);
     *copy = (kept_copy){.memory = memory,
@@ -250,12 +273,10 @@ tb_status tb_keep_copy(const tb_copied_block *block, const tb_claimed *claimed, 
     const tb_status status = make_copy(copy, block);
     tb_take_lock(&store.lock);
     copy->is_there = status == TB_OK;
-    if (copy->is_there) {
+    if (copy->is_there)
         set_key((size_t)(copy - store.copies), copy->key);
-    } else {
-        tb_release(copy->device, copy->memory);
-        forget(copy);
-    }
+    else
+        drop(copy);
     tb_free_lock(&store.lock);
     return status == TB_DEVICE_LOST ? status : TB_OK;
 }
