@@ -35,7 +35,7 @@ enum { CLIENTS_MOST = 256, BERTHS_READY = 2 };
 #define HELLO_MILLISECONDS 1000
 
 /* Copies of operands that nobody has used for so long are given back. */
-#define UNUSED_SECONDS 60.0
+#define UNUSED_SECONDS 600.0
 
 /* What a pipeline's slots take, and pieces beside them. */
 #define SLOTS_BESIDE ((uint64_t)8 << 20)

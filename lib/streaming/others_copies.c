@@ -183,20 +183,22 @@ static tb_others_copy copy_in(const tb_pipeline *pipeline, const tb_cached_opera
 tb_status tb_fetch_copy(tb_pipeline *pipeline, tb_cached_operand *operand, const tb_buffer *buffer)
 {
     const tb_others_copies *others = others_at(pipeline->device);
+    operand->is_others = false;
     if (!others || !has_notes_room(pipeline))
         return TB_OK;
     tb_others_copy copy = copy_in(pipeline, operand, buffer, TB_NOTES_BYTES_MOST);
     TB_TRY(others->find(pipeline->load, &copy));
+    operand->is_others = copy.notes_bytes > 0;
     read_notes(operand, copy.notes, copy.notes_bytes);
     return TB_OK;
 }
 
-/* Copies that were of other data than their samples: for a while nobody asks for more. */
+/* Copies that were of other data than their samples, or came in other pieces than this call's: for a while nobody asks for more. */
 static void judge_others(tb_operand_cache *cache, const tb_cached_operand *operand)
 {
-    if (!operand->is_others || operand->looked_at == 0)
+    if (!operand->is_others)
         return;
-    if (2 * operand->same < operand->looked_at)
+    if (operand->same == 0 || 2 * operand->same < operand->looked_at)
         cache->rest = tb_rest_after(&cache->disappointments);
     else
         cache->disappointments = 0;

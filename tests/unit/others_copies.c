@@ -186,17 +186,17 @@ static void what_changes_is_not_offered_at_every_call(void)
     tb_offer_copy(process, operand, &block);
     tb_offer_copy(process, operand, &block);
     CHECK(offered == 2, "not offered once when it has come to rest");
-    end_call(operand, 0, 0);
+    end_call(operand, 10, 10);
 }
 
-/* Found copies whose data are others': 8 operands are not asked for, then 16, until one is what it should be. */
+/* Found copies whose data are others', or whose pieces are of no use: 8 operands are not asked for, then 16, until one is what it should be. */
 static void disappointments_are_rested_from(void)
 {
-    static const int rests[] = {8, 16, 32};
+    static const int rests[] = {8, 16, 32}, used[] = {10, 0, 10};
     tb_pipeline *first = process;
     for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
         process->operands = (tb_operand_cache){.disappointments = process->operands.disappointments};
-        end_call(begin_call(0), 10, 1);
+        end_call(begin_call(0), used[i], used[i] / 10);
         for (int rest = 0; rest < rests[i]; rest++) {
             process->operands.operands[0] = (tb_cached_operand){0};
             const int before = asked;
