@@ -142,6 +142,23 @@ def memory_and_load_are_those_of_clients():
                   and all(device["load"] == device["held_mib"] == 0 for device in _status(user)["devices"]))
 
 
+def what_was_served_is_told():
+    with _user() as user, tempfile.TemporaryDirectory() as folder:
+        _serve(user, "--start")
+        forced = {**user, "TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait"}
+        served = {**forced, "TILEBLAS_SERVER": "auto"}
+        run = ("TOOL", "run", "--preload", "PRELOAD_SIM", "--report", f"{folder}/page")
+        words = call(*run, "CLIENT", "calls", "3", "children", "2", environment=served)
+        contains(words.stderr, "tileblas: streamed 9 calls", "tileblas:   served 9 calls, ", "MB over the link")
+        with open(f"{folder}/page", encoding="utf-8") as file:
+            contains(file.read(), "by tileblas serve")
+        summary = json.loads(call(*run, "--json", "CLIENT", "calls", "3", environment=served).stderr)
+        equal(summary["served"], {member: value for member, value in summary["routes"]["streamed"].items() if member != "shapes"})
+        alone = call(*run, "CLIENT", "calls", "3", environment=forced)
+        contains(alone.stderr, "tileblas: streamed 3 calls")
+        assert "served" not in alone.stderr, alone.stderr
+
+
 def _calls_on_device(environment, server):
     done = call("TOOL", "run", "--json", "--preload", "PRELOAD_SIM", "CLIENT", "calls", "3", environment={
         **environment, "TILEBLAS_SERVER": server, "TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait",
