@@ -19,7 +19,10 @@ int server_start(const char *subcommand, tb_server_options options);
 int server_print_status(bool as_json);
 int server_stop(void);
 
-/* Whether a server answers, and what programs do with it, in a line; and as the member "server". For `info` and `explain`. */
+/* Whether a server answers: asked once, and waited for where it is being started. */
+bool server_answers(void);
+
+/* The same and what programs do with it, in a line; and as the member "server". For `info` and `explain`. */
 void server_say_state(void);
 void server_write_state(tb_json *json);
 

@@ -70,38 +70,47 @@ int server_print_status(bool as_json)
 
 /* ---- For info and explain ----------------------------------------------------------------------------------- */
 
-static const char *use(void)
+static tb_welcome answer;
+
+bool server_answers(void)
 {
-    return tb_option_value(TB_OPTION_SERVER) == TB_SERVER_NEVER
-               ? "programs leave it alone, as TILEBLAS_SERVER is never"
-               : "programs use it from their first product on that gains";
+    static bool is_asked, answers;
+    if (!is_asked)
+        answers = tb_ask_status(&answer, ANSWER_MILLISECONDS);
+    is_asked = true;
+    return answers;
+}
+
+static bool is_used(void)
+{
+    return server_answers() && tb_option_value(TB_OPTION_SERVER) != TB_SERVER_NEVER;
 }
 
 void server_say_state(void)
 {
-    tb_welcome status;
     char socket[PATH_MAX];
     tb_print_server_place(socket, sizeof socket);
-    if (tb_ask_status(&status, ANSWER_MILLISECONDS))
-        tool_say("server       process %d answers at %s, %d clients: %s\n", status.process, socket,
-                 status.clients, use());
+    if (server_answers())
+        tool_say("server       process %d answers at %s, and has %d clients: %s\n", answer.process, socket,
+                 answer.clients,
+                 is_used() ? "it computes products that gain, from the first one on"
+                           : "products do not go there, as TILEBLAS_SERVER is never");
     else
         tool_say("server       none: %s\n", tb_why_no_server());
 }
 
 void server_write_state(tb_json *json)
 {
-    tb_welcome status;
     char socket[PATH_MAX];
     tb_print_server_place(socket, sizeof socket);
-    const bool answers = tb_ask_status(&status, ANSWER_MILLISECONDS);
     tb_json_open(json, "server", '{');
     tb_json_text(json, "socket", socket);
-    tb_json_boolean(json, "answers", answers);
-    tb_json_text(json, "no_answer", answers ? NULL : tb_why_no_server());
-    tb_json_boolean(json, "is_used", answers && tb_option_value(TB_OPTION_SERVER) != TB_SERVER_NEVER);
-    if (answers)
-        write_status(json, &status);
+    tb_json_boolean(json, "answers", server_answers());
+    tb_json_boolean(json, "is_used", is_used());
+    if (server_answers())
+        write_status(json, &answer);
+    else
+        tb_json_text(json, "no_answer", tb_why_no_server());
     tb_json_close(json, '}');
 }
 

@@ -159,6 +159,50 @@ def what_was_served_is_told():
         assert "served" not in alone.stderr, alone.stderr
 
 
+def run_starts_one_that_stays():
+    with _user() as user:
+        run = ("TOOL_SIM", "run", "--serve", "--preload", "PRELOAD_SIM", "CLIENT", "calls", "2", "exit", "3")
+        forced = {**user, "TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait"}
+        first = call(*run, environment=forced)
+        contains(first.stderr, "tileblas:   served 2 calls")
+        process = _status(user)["process"]
+        second = call(*run, environment=forced)
+        contains(second.stderr, "tileblas:   served 2 calls")
+        equal((first.returncode, second.returncode, _status(user)["process"]), (3, 3, process))
+        _serve(user, "--stop")
+        with tempfile.TemporaryDirectory() as folder:  # a server that TILEBLAS_SERVER names is that one
+            named = {**forced, "TILEBLAS_SERVER": f"{folder}/socket"}
+            contains(call(*run, environment=named).stderr, "tileblas:   served 2 calls")
+            equal(_serve(user, "--status").returncode, 1)
+            equal(_serve(named, "--stop").returncode, 0)
+    with _user(TILEBLAS_SIM_DEVICES="0") as user:
+        alone = call(*run, environment=user)
+        equal(alone.returncode, 3)
+        contains(alone.stderr, "tileblas run: no server was started: ", "tileblas: host 2 calls")
+
+
+def info_and_explain_say_whether_one_answers():
+    with _user() as user:
+        used = {**user, "TILEBLAS_SERVER": "auto", "TILEBLAS_START": "background"}
+        contains(call("TOOL_SIM", "info", environment=user).stdout, "server       none: none runs")
+        none = json.loads(call("TOOL_SIM", "info", "--json", environment=user).stdout)["server"]
+        equal((none["answers"], none["is_used"], none["no_answer"]), (False, False, "none runs"))
+        _serve(user, "--start")
+        process = _status(user)["process"]
+        left = call("TOOL_SIM", "info", environment=user).stdout
+        contains(left, f"server       process {process} answers at {user['XDG_RUNTIME_DIR']}", "as TILEBLAS_SERVER is never")
+        contains(call("TOOL_SIM", "info", environment=used).stdout, "it computes products that gain")
+        question = ("TOOL_SIM", "explain", "4000", "4000", "4000")
+        served = call(*question, environment={**used, "TILEBLAS_SIM_DEVICES": "0"}).stdout
+        contains(served, "multiprocessors, the server's\n", f"server       process {process} answers", "has 0 clients")
+        answer = json.loads(call(*question, "--json", environment=used).stdout)
+        equal((answer["server"]["is_used"], answer["machine"]["device"]), (True, True))
+        for own in (call(*question, environment={**user, "TILEBLAS_START": "background"}).stdout,
+                    call(*question, "--pointers", "device", environment=used).stdout):
+            assert "the server's" not in own, own
+        assert "server" not in call(*question, "--assume", "h200", environment=used).stdout
+
+
 def _calls_on_device(environment, server):
     done = call("TOOL", "run", "--json", "--preload", "PRELOAD_SIM", "CLIENT", "calls", "3", environment={
         **environment, "TILEBLAS_SERVER": server, "TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait",
