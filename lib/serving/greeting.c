@@ -35,7 +35,7 @@ static bool none_because_of_silence(void)
 }
 
 /* A server that is being started answers within so long, be it one of several devices. */
-#define COMING_SECONDS 5.0
+#define COMING_SECONDS 10.0
 
 bool tb_server_is_coming(void)
 {
@@ -125,6 +125,7 @@ static tb_enclosed read_enclosed(struct msghdr *message)
         if (header->cmsg_type == SCM_CREDENTIALS && header->cmsg_len == CMSG_LEN(sizeof sender)) {
             memcpy(&sender, CMSG_DATA(header), sizeof sender);
             found.process = sender.pid;
+            found.is_of_this_user = sender.uid == geteuid();
         } else if (header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof found.files)) {
             memcpy(found.files, CMSG_DATA(header), sizeof found.files);
             found.has_files = true;
@@ -135,10 +136,8 @@ static tb_enclosed read_enclosed(struct msghdr *message)
 
 static bool is_sound(const tb_welcome *welcome, ssize_t received)
 {
-    return (received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
-            welcome->status == TB_OK && welcome->device_count > 0 &&
-            welcome->device_count <= TB_WIRE_DEVICES) ||
-           none_because("it is of another build, or has no room");
+    return received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
+           welcome->status == TB_OK && welcome->device_count > 0 && welcome->device_count <= TB_WIRE_DEVICES;
 }
 
 /* The welcome, and the two files that come with it for a client. */
@@ -156,11 +155,11 @@ bool tb_receive_welcome(int socket, int milliseconds, tb_welcome *welcome, tb_en
         return none_because_of_silence();
     const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     *beside = received > 0 ? read_enclosed(&message) : (tb_enclosed){0};
-    if (is_sound(welcome, received))
+    if (is_sound(welcome, received) && beside->is_of_this_user)
         return true;
     for (int i = 0; i < 2 && beside->has_files; i++)
         close(beside->files[i]);
-    return false;
+    return none_because("it is of another build, or has no room");
 }
 
 bool tb_ask_status(tb_welcome *welcome, int milliseconds)

@@ -19,7 +19,8 @@ int tb_open_server_socket(void);
 
 /* What comes beside the welcome. */
 typedef struct tb_enclosed {
-    pid_t process; /* the server's; 0: it is in a place where this process does not see it */
+    pid_t process;        /* the server's; 0: it is in a place where this process does not see it */
+    bool is_of_this_user; /* who has sent it: behind systemd, the peer of the socket is another process */
     bool has_files;
     int files[2]; /* the caller's, where it has them */
 } tb_enclosed;
