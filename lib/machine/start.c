@@ -10,6 +10,7 @@
 #include "lib/machine/roam.h"
 #include "lib/serving/connection.h"
 #include "lib/serving/device_served.h"
+#include "lib/serving/greeting.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
@@ -137,10 +138,19 @@ static void measure_home(void)
     tb_free_lock(&opening);
 }
 
-/* A rank's own device, or one that no other process has. */
+static int preferred = -1;
+
+void tb_machine_prefer(int device)
+{
+    preferred = device;
+}
+
+/* The one that was asked for, a rank's own device, or one that no other process has. */
 static int find_home(void)
 {
     const int rank = tb_local_rank();
+    if (preferred >= 0 && preferred < device_count)
+        return preferred;
     return rank >= 0 ? rank % device_count : tb_claim_home(descriptions, device_count);
 }
 
@@ -363,8 +373,9 @@ static void open_now(int device)
             open_chip(index, true);
 }
 
-/* Where there was no server, one may come: so long after. */
-#define LOOK_SECONDS 1.0
+/* Where there was no server, one may come: so long after. One that is being started is asked more often. */
+#define LOOK_SECONDS   1.0
+#define COMING_SECONDS 0.1
 
 /* How long a call waits for a server's answer; and where the program has said that it waits for a device. */
 enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 5000 };
@@ -372,7 +383,7 @@ enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 5000 };
 static bool is_time_to_look(void)
 {
     const double now = tb_seconds();
-    if (now - atomic_load(&looked) < LOOK_SECONDS)
+    if (now - atomic_load(&looked) < (tb_server_is_coming() ? COMING_SECONDS : LOOK_SECONDS))
         return false;
     atomic_store(&looked, now);
     return true;
@@ -415,6 +426,8 @@ bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
     if (plan->needs_device && plan->start == TB_START_NOW)
         leave_server();
+    if (!waits && tb_server_is_coming())
+        return false;
     start_once(waits, prepare);
     if (plan->start == TB_START_MORE)
         start_others_once();

@@ -49,12 +49,18 @@ typedef struct session {
     int block_count;
 } session;
 
-/* Bytes of each device that clients hold. */
+/* Bytes of each device that clients hold, and records of theirs that it has not come to. */
 static _Atomic(uint64_t) held_bytes[TB_DEVICES_MAXIMUM];
+static atomic_int pending_records[TB_DEVICES_MAXIMUM];
 
 uint64_t tb_held_bytes(int device)
 {
     return atomic_load(&held_bytes[device]);
+}
+
+bool tb_is_at_work(int device)
+{
+    return atomic_load_explicit(&pending_records[device], memory_order_relaxed) > 0;
 }
 
 static bool holds(const tb_holdings *holdings, int device, uint64_t address, uint64_t bytes)
@@ -130,8 +136,10 @@ static tb_status record(session *session, const tb_order *order)
         TB_TRY(tb_create_event(device, &event->event));
     event->device = device;
     event->number = order->number;
-    if (!event->is_pending)
+    if (!event->is_pending) {
         session->pending[session->pending_count++] = (uint16_t)order->event;
+        atomic_fetch_add(&pending_records[device], 1);
+    }
     event->is_pending = true;
     return tb_record(event->event, stream);
 }
@@ -303,6 +311,7 @@ static tb_status tell_passed(session *session, bool *any)
         if (event->event)
             TB_TRY(tb_event_wait(event->event));
         event->is_pending = false;
+        atomic_fetch_sub(&pending_records[event->device], 1);
         atomic_store(&wire->passed[session->pending[i]], event->number);
         session->pending[i] = session->pending[--session->pending_count];
         *any = true;
@@ -379,6 +388,8 @@ static void free_all(session *session)
         (void)destroy_stream(session, stream);
     for (uint32_t event = 0; event < TB_WIRE_EVENTS; event++)
         (void)destroy_event(session, event);
+    for (int i = 0; i < session->pending_count; i++)
+        atomic_fetch_sub(&pending_records[session->events[session->pending[i]].device], 1);
     while (session->block_count > 0)
         release_block(session, session->block_count - 1);
 }

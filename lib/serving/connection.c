@@ -2,7 +2,7 @@
 
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
-#include "lib/process/private_folder.h"
+#include "lib/serving/greeting.h"
 #include "words/integers.h"
 
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* A server whose heartbeat stands still for so long is looked at: where it has been stopped, or nobody can tell, it is taken for gone.
@@ -40,63 +39,6 @@ static struct {
 
 /* ---- The greeting ----------------------------------------------------------------------------------------- */
 
-/* The user's own server: whoever else has put a socket there is not greeted. */
-static bool is_of_this_user(int socket)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
-        return false;
-    server.process = peer.pid;
-    return true;
-}
-
-static int open_socket(void)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char name[64];
-    const int folder = tb_open_private_folder();
-    if (folder < 0)
-        return -1;
-    tb_wire_socket_name(name, sizeof name);
-    /* By the folder that was looked at, whatever has its name by now. */
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
-    int file = tb_above_standard_files(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (file >= 0 &&
-        (connect(file, (const struct sockaddr *)&address, sizeof address) != 0 || !is_of_this_user(file))) {
-        close(file);
-        file = -1;
-    }
-    close(folder);
-    return file;
-}
-
-/* The welcome, and the two files that come with it. */
-static bool receive(int socket, int milliseconds, tb_welcome *welcome, int files[2])
-{
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control = {0};
-    struct iovec part = {.iov_base = welcome, .iov_len = sizeof *welcome};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    struct pollfd ready = {.fd = socket, .events = POLLIN};
-    if (poll(&ready, 1, milliseconds) != 1)
-        return false;
-    const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
-        return false;
-    memcpy(files, CMSG_DATA(header), 2 * sizeof(int));
-    if (received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
-        welcome->status == TB_OK && welcome->device_count > 0 && welcome->device_count <= TB_WIRE_DEVICES)
-        return true;
-    close(files[0]);
-    close(files[1]);
-    return false;
-}
-
 /* A forked child does not get it: the server writes to the parent's pages. Pages are there already, and are found as they are touched:
  * to find all of 72 MiB at once would take longer than most first products. */
 static void *map(int file, size_t bytes)
@@ -112,15 +54,16 @@ static void *map(int file, size_t bytes)
 static bool greet(int socket, size_t slot_bytes, int milliseconds)
 {
     const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = slot_bytes};
-    int files[2];
+    tb_enclosed beside;
     if (send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
-        !receive(socket, milliseconds, &server.welcome, files))
+        !tb_receive_welcome(socket, milliseconds, &server.welcome, &beside) || !beside.has_files)
         return false;
+    server.process = beside.process;
     for (int device = 0; device < server.welcome.device_count; device++)
         server.welcome.chips[device].clusters =
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
-    tb_wire *wire = map(files[0], sizeof *wire);
-    server.slots = map(files[1], server.welcome.slots_bytes);
+    tb_wire *wire = map(beside.files[0], sizeof *wire);
+    server.slots = map(beside.files[1], server.welcome.slots_bytes);
     if (!wire || !server.slots)
         return false;
     struct stat found;
@@ -150,28 +93,13 @@ void tb_forget_server(void)
 
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
 {
-    const int socket = open_socket();
+    const int socket = tb_open_server_socket();
     if (socket < 0)
         return false;
     if (greet(socket, slot_bytes, milliseconds))
         return true;
     close(socket);
     return false;
-}
-
-bool tb_ask_status(tb_welcome *welcome, int milliseconds)
-{
-    const tb_hello hello = {.build = tb_wire_build()};
-    const int socket = open_socket();
-    struct pollfd ready = {.fd = socket, .events = POLLIN};
-    const bool is_told = socket >= 0 &&
-                         send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello &&
-                         poll(&ready, 1, milliseconds) == 1 &&
-                         recv(socket, welcome, sizeof *welcome, MSG_DONTWAIT) == (ssize_t)sizeof *welcome &&
-                         welcome->build == tb_wire_build();
-    if (socket >= 0)
-        close(socket);
-    return is_told;
 }
 
 const tb_welcome *tb_server_welcome(void)

@@ -12,9 +12,6 @@
  * be. */
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
 
-/* What a server says of itself, without a connection; false: there is none, or it does not answer within so long. */
-bool tb_ask_status(tb_welcome *welcome, int milliseconds);
-
 /* In a forked child: the connection is its parent's, and what was mapped is not there. It may make one of its own. */
 void tb_forget_server(void);
 

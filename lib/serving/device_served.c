@@ -145,7 +145,7 @@ static void release(int device, void *memory)
 
 /* They are given out in pieces, the first that are free. */
 #define PIECE ((size_t)64 << 10)
-enum { PIECES_MOST = 4096 };
+enum { PIECES_MOST = 8192 };
 static uint8_t piece_taken[PIECES_MOST];
 
 static size_t pieces_of(size_t bytes)

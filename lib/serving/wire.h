@@ -78,7 +78,9 @@ typedef struct tb_welcome {
     int32_t process;
     uint64_t slots_bytes;
     uint64_t held_bytes[TB_WIRE_DEVICES]; /* of the devices' memory, by clients */
-    tb_chip chips[TB_WIRE_DEVICES];       /* clusters mean nothing: */
+    float loads[TB_WIRE_DEVICES];   /* the share of the last second in which the device had something to do */
+    double seconds;                 /* that the server has been up */
+    tb_chip chips[TB_WIRE_DEVICES]; /* clusters mean nothing: */
     tb_clusters clusters[TB_WIRE_DEVICES];
     bool knows_clusters[TB_WIRE_DEVICES];
     tb_device_description descriptions[TB_WIRE_DEVICES];
@@ -87,7 +89,8 @@ typedef struct tb_welcome {
 /* Tells builds apart whose orders or kernels differ. */
 uint64_t tb_wire_build(void);
 
-/* The socket's name in the user's folder. */
+/* The socket's name in the user's folder. A socket that has another one has no longer one. */
+enum { TB_WIRE_NAME_SIZE = 64 };
 void tb_wire_socket_name(char *name, size_t size);
 
 /* ---- Sleeping across processes ---------------------------------------------------------------------------- */
