@@ -21,6 +21,10 @@
 #define STILL_SECONDS 0.05
 #define SLOW_SECONDS  1.0
 
+/* How long a server that stood still is left alone; so is one that does not answer within so long. */
+#define ALONE_SECONDS           10.0
+#define UNANSWERED_MILLISECONDS 1000
+
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
 #define SPIN_SECONDS  20e-6
 #define SLEEP_SECONDS 5e-3
@@ -37,6 +41,18 @@ static struct {
     uint32_t numbers; /* of orders that were answered */
     atomic_bool lost;
 } server;
+
+static _Atomic(double) left_alone_until;
+
+double tb_server_is_left_alone_until(void)
+{
+    return atomic_load(&left_alone_until);
+}
+
+static void leave_alone(void)
+{
+    atomic_store(&left_alone_until, tb_seconds() + ALONE_SECONDS);
+}
 
 /* ---- The greeting ----------------------------------------------------------------------------------------- */
 
@@ -82,7 +98,10 @@ static bool receive(int socket, int milliseconds, tb_welcome *welcome, int files
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct pollfd ready = {.fd = socket, .events = POLLIN};
-    if (poll(&ready, 1, milliseconds) != 1)
+    const int ready_count = poll(&ready, 1, milliseconds);
+    if (ready_count == 0 && milliseconds >= UNANSWERED_MILLISECONDS)
+        leave_alone();
+    if (ready_count != 1)
         return false;
     const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -119,17 +138,14 @@ static bool greet(int socket, size_t slot_bytes, int milliseconds)
     for (int device = 0; device < server.welcome.device_count; device++)
         server.welcome.chips[device].clusters =
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
-    tb_wire *wire = map(files[0], sizeof *wire);
+    server.wire = map(files[0], sizeof *server.wire);
     server.slots = map(files[1], server.welcome.slots_bytes);
-    if (!wire || !server.slots)
-        return false;
     struct stat found;
-    if (fstat(socket, &found) != 0)
+    if (!server.wire || !server.slots || fstat(socket, &found) != 0)
         return false;
     server.socket_device = found.st_dev;
     server.socket_inode = found.st_ino;
     server.socket = socket;
-    server.wire = wire;
     return true;
 }
 
@@ -141,10 +157,20 @@ static bool has_socket(void)
            found.st_ino == server.socket_inode;
 }
 
+/* Of a forked child's parent's nothing is mapped. */
+static void unmap(void)
+{
+    if (server.wire)
+        munmap(server.wire, sizeof *server.wire);
+    if (server.slots)
+        munmap(server.slots, server.welcome.slots_bytes);
+}
+
 void tb_forget_server(void)
 {
     if (has_socket())
         close(server.socket);
+    unmap();
     memset(&server, 0, sizeof server);
 }
 
@@ -156,6 +182,8 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
     if (greet(socket, slot_bytes, milliseconds))
         return true;
     close(socket);
+    unmap();
+    memset(&server, 0, sizeof server);
     return false;
 }
 
@@ -219,7 +247,12 @@ static bool is_alive(watch *watch)
     if (watch->since == 0 || heartbeat != watch->heartbeat)
         *watch = (struct watch){.heartbeat = heartbeat, .since = now};
     const double still = now - watch->since;
-    return !has_ended() && (still < STILL_SECONDS || (still < SLOW_SECONDS && runs()));
+    if (has_ended())
+        return false;
+    if (still < STILL_SECONDS || (still < SLOW_SECONDS && runs()))
+        return true;
+    leave_alone();
+    return false;
 }
 
 static bool is_lost(void)

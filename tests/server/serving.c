@@ -1,14 +1,17 @@
 /* Products of processes that the server computes, and that the host computes when there is no server any more: always right.
  *
- *   serving products|threads|forks|own|ends|clients COMMAND
+ *   serving products|threads|forks|own|ends|returns|clients COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
 #include "include/tileblas.h"
+#include "lib/machine/start.h"
 #include "tests/server/running_server.h"
 #include "tests/sim/known_product.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 enum { CHILD_SECONDS = 120 };
 
@@ -220,6 +223,101 @@ static void ends(void)
     }
 }
 
+/* ---- Servers that come after others ------------------------------------------------------------------------ */
+
+/* A process without a device of its own, in whose place this stands before tb_machine_start. */
+static bool has_no_device;
+bool __real_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
+bool __wrap_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
+bool __wrap_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
+{
+    return !has_no_device && __real_tb_machine_start(plan, prepare);
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    DIR *files = opendir("/proc/self/fd");
+    while (files && readdir(files))
+        count++;
+    if (files)
+        closedir(files);
+    return count;
+}
+
+/* Pieces of memory that are shared with a server. */
+static int shared_maps(void)
+{
+    char line[512];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        count += strstr(line, "memfd:tileblas") != NULL;
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
+/* Between a client and the test. */
+static struct {
+    atomic_int served; /* products */
+    atomic_bool is_over;
+} * told;
+
+static void *multiply_until_told(void *number)
+{
+    check_random random = {seed + (uint64_t)(uintptr_t)number};
+    while (!atomic_load(&told->is_over))
+        atomic_fetch_add(&told->served, multiply(&random, 150, "by one server after the other"));
+    return NULL;
+}
+
+static void multiply_by_all_servers(void *unused)
+{
+    enum { THREADS = 3 };
+    (void)unused;
+    pthread_t threads[THREADS];
+    const int files = open_files();
+    has_no_device = true;
+    prefer_device();
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, multiply_until_told, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    multiply_many(seed, 2, 100, "after the last server");
+    CHECK(open_files() == files && shared_maps() == 0, "%d files stay open and %d maps stay",
+          open_files() - files, shared_maps());
+}
+
+/* One server after the other is killed or told to end while a client is at work, which is served by each. */
+static void returns(void)
+{
+    enum { SERVERS = 6 };
+    check_random random = {seed};
+    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (told == MAP_FAILED)
+        abort();
+    const pid_t client = fork();
+    if (client == 0) {
+        atomic_store(&check_failures, 0);
+        multiply_by_all_servers(NULL);
+        fflush(stdout);
+        _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    for (int i = 0; i < SERVERS; i++) {
+        const int before = atomic_load(&told->served);
+        const pid_t server = server_start();
+        for (int look = 0; look < 1000 && atomic_load(&told->served) < before + 10; look++)
+            server_pause(0.02);
+        CHECK(atomic_load(&told->served) >= before + 10, "server %d does not serve", i);
+        server_pause((double)check_between(&random, 0, 50) * 1e-3);
+        server_end(server, i % 2 == 0 ? SIGKILL : SIGTERM);
+    }
+    atomic_store(&told->is_over, true);
+    const child_end end = child_wait(client, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client of many servers: %s", child_end_text(end));
+}
+
 /* ---- Clients that end -------------------------------------------------------------------------------------- */
 
 /* One is killed in the middle of anything; the server goes on, and another client's products are served. */
@@ -252,8 +350,8 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"products", products}, {"threads", threads}, {"forks", forks},
-                    {"own", own},           {"ends", ends},       {"clients", clients}};
+    } programs[] = {{"products", products}, {"threads", threads}, {"forks", forks},    {"own", own},
+                    {"ends", ends},         {"returns", returns}, {"clients", clients}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
