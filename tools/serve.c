@@ -3,6 +3,8 @@
 #include "lib/serving/connection.h"
 #include "lib/machine/device_state.h"
 #include "lib/user/options.h"
+#include "lib/process/clock.h"
+#include "tools/server_again.h"
 #include "tools/tool.h"
 
 #include <getopt.h>
@@ -144,5 +146,10 @@ int tool_serve(int argc, char **argv)
         return stop();
     tb_set_option("SERVER", "never");
     tb_set_option("START", "wait");
-    return report(tb_serve(&options));
+    const bool is_watched_over = tool_is_watched_over();
+    const double began = tb_seconds();
+    const tb_server_end end = tb_serve(&options);
+    if (end == TB_SERVER_LOST_DEVICE && !is_watched_over)
+        tool_serve_again(argv, began);
+    return report(end);
 }

@@ -372,7 +372,7 @@ static tb_server_end serve_in(int folder, const tb_server_options *options)
     close(listening);
     if (!has_served)
         return TB_SERVER_HAS_NO_SOCKET;
-    return atomic_load(&lost) ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
+    return atomic_load(&lost) && !was_signalled ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
 }
 
 tb_server_end tb_serve(const tb_server_options *options)
@@ -384,6 +384,7 @@ tb_server_end tb_serve(const tb_server_options *options)
     facts.memory_most = options->memory_most;
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who has read that it is ready may be gone */
     const tb_server_end end = serve_in(folder, options);
     close(folder);
     return end;

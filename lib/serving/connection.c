@@ -21,9 +21,9 @@
 #define STILL_SECONDS 0.05
 #define SLOW_SECONDS  1.0
 
-/* How long a server that stood still is left alone; so is one that does not answer within so long. */
-#define ALONE_SECONDS           10.0
-#define UNANSWERED_MILLISECONDS 1000
+/* How long a server that stood still is left alone; so is one that has not greeted a client within so long. */
+#define ALONE_SECONDS      10.0
+#define UNANSWERED_SECONDS 1.0
 
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
 #define SPIN_SECONDS  20e-6
@@ -98,10 +98,7 @@ static bool receive(int socket, int milliseconds, tb_welcome *welcome, int files
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct pollfd ready = {.fd = socket, .events = POLLIN};
-    const int ready_count = poll(&ready, 1, milliseconds);
-    if (ready_count == 0 && milliseconds >= UNANSWERED_MILLISECONDS)
-        leave_alone();
-    if (ready_count != 1)
+    if (poll(&ready, 1, milliseconds) != 1)
         return false;
     const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -179,8 +176,11 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
     const int socket = open_socket();
     if (socket < 0)
         return false;
+    const double start = tb_seconds();
     if (greet(socket, slot_bytes, milliseconds))
         return true;
+    if (tb_seconds() - start > UNANSWERED_SECONDS)
+        leave_alone();
     close(socket);
     unmap();
     memset(&server, 0, sizeof server);

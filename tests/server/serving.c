@@ -1,6 +1,6 @@
 /* Products of processes that the server computes, and that the host computes when there is no server any more: always right.
  *
- *   serving products|threads|forks|own|ends|returns|clients COMMAND
+ *   serving products|threads|forks|own|ends|returns|again|clients COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
@@ -24,6 +24,9 @@ static void prefer_device(void)
     tileblas_set_option("ROUTE", "streamed");
 }
 
+/* Each is one launch. */
+static bool draws_plain;
+
 /* Of any class and element, up to so large. */
 static known_product draw(check_random *random, int most)
 {
@@ -35,6 +38,10 @@ static known_product draw(check_random *random, int most)
                        .memory = TB_MEMORY_HOST,
                        .of_doubles = check_between(random, 0, 1),
                        .is_complex = check_between(random, 0, 1)};
+    if (draws_plain) {
+        p.class = KNOWN_GEMM;
+        p.is_complex = false;
+    }
     if (p.class == KNOWN_HEMM)
         p.is_complex = true;
     p.k = p.class == KNOWN_GEMM ? (int)check_between(random, 1, most) : p.m;
@@ -284,16 +291,14 @@ static void multiply_by_all_servers(void *unused)
         pthread_create(&threads[i], NULL, multiply_until_told, (void *)i);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    multiply_many(seed, 2, 100, "after the last server");
+    for (int i = 0; i < 20 && shared_maps() > 0; i++) /* small products do not find out */
+        multiply_many(seed + (uint64_t)i, 1, 100, "after the last server");
     CHECK(open_files() == files && shared_maps() == 0, "%d files stay open and %d maps stay",
           open_files() - files, shared_maps());
 }
 
-/* One server after the other is killed or told to end while a client is at work, which is served by each. */
-static void returns(void)
+static pid_t start_client(void)
 {
-    enum { SERVERS = 6 };
-    check_random random = {seed};
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (told == MAP_FAILED)
         abort();
@@ -304,18 +309,54 @@ static void returns(void)
         fflush(stdout);
         _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
     }
-    for (int i = 0; i < SERVERS; i++) {
-        const int before = atomic_load(&told->served);
-        const pid_t server = server_start();
-        for (int look = 0; look < 1000 && atomic_load(&told->served) < before + 10; look++)
-            server_pause(0.02);
-        CHECK(atomic_load(&told->served) >= before + 10, "server %d does not serve", i);
-        server_pause((double)check_between(&random, 0, 50) * 1e-3);
-        server_end(server, i % 2 == 0 ? SIGKILL : SIGTERM);
-    }
+    return client;
+}
+
+static void wait_for_served(int count, const char *what)
+{
+    const int wanted = atomic_load(&told->served) + count;
+    for (int look = 0; look < 1500 && atomic_load(&told->served) < wanted; look++)
+        server_pause(0.02);
+    CHECK(atomic_load(&told->served) >= wanted, "%s: %d of %d products are served", what,
+          atomic_load(&told->served) + count - wanted, count);
+}
+
+static void end_client(pid_t client)
+{
     atomic_store(&told->is_over, true);
     const child_end end = child_wait(client, CHILD_SECONDS);
     CHECK(end == CHILD_RIGHT, "a client of many servers: %s", child_end_text(end));
+}
+
+/* One server after the other is killed or told to end while a client is at work, which is served by each. */
+static void returns(void)
+{
+    enum { SERVERS = 6 };
+    check_random random = {seed};
+    const pid_t client = start_client();
+    for (int i = 0; i < SERVERS; i++) {
+        const pid_t server = server_start();
+        wait_for_served(10, "one server after the other");
+        server_pause((double)check_between(&random, 0, 50) * 1e-3);
+        server_end(server, i % 2 == 0 ? SIGKILL : SIGTERM);
+    }
+    end_client(client);
+}
+
+/* A server whose device is lost makes place for another one, which loses it as well. */
+static void again(void)
+{
+    tb_welcome status;
+    draws_plain = true;
+    setenv("TILEBLAS_SIM_FAIL", "launch:20=lost", 1);
+    const pid_t server = server_start();
+    unsetenv("TILEBLAS_SIM_FAIL");
+    const pid_t client = start_client();
+    wait_for_served(30, "servers that lose their device");
+    end_client(client);
+    CHECK(tb_ask_status(&status, 5000) && status.process == server,
+          "there is no server, or it is another one");
+    CHECK(server_end(server, SIGTERM) == 0, "the last server did not end well");
 }
 
 /* ---- Clients that end -------------------------------------------------------------------------------------- */
@@ -350,8 +391,8 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"products", products}, {"threads", threads}, {"forks", forks},    {"own", own},
-                    {"ends", ends},         {"returns", returns}, {"clients", clients}};
+    } programs[] = {{"products", products}, {"threads", threads}, {"forks", forks}, {"own", own},
+                    {"ends", ends},         {"returns", returns}, {"again", again}, {"clients", clients}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
