@@ -27,6 +27,11 @@ const tb_welcome *tb_server_welcome(void);
 /* Memory that both sides map, of tb_server_welcome()->slots_bytes. */
 char *tb_server_slots(void);
 
+/* Around all that a thread orders. Where the server has taken back what this client held of the devices' memory while no thread was
+ * between the two, forget is called first, by one thread. */
+void tb_begin_orders(void (*forget)(void));
+void tb_end_orders(void);
+
 /* Sends an order. Of those that are answered the answer is waited for; answers may be NULL. */
 tb_status tb_send_order(const tb_order *order);
 tb_status tb_ask_server(tb_order *order, uint64_t answers[2]);

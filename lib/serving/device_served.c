@@ -363,11 +363,17 @@ static void forget(void)
     tb_forget_server();
 }
 
-static void do_nothing(void)
+static void forget_taken_back(void)
 {
+    tb_forget_served_buffers(false);
 }
 
-static const tb_use_steps steps = {.begin = do_nothing, .end = do_nothing, .forget = forget};
+static void begin_use(void)
+{
+    tb_begin_orders(forget_taken_back);
+}
+
+static const tb_use_steps steps = {.begin = begin_use, .end = tb_end_orders, .forget = forget};
 
 bool tb_meet_server(size_t slot_bytes, int milliseconds)
 {
