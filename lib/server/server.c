@@ -323,7 +323,7 @@ static tb_server_end serve_at(tb_listening *listening, const tb_server_options *
     tb_keep_berths();
     if (!tb_listen(listening) || !receive_clients(listening, options))
         return TB_SERVER_HAS_NO_SOCKET;
-    return atomic_load(&lost) ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
+    return atomic_load(&lost) && !was_signalled ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
 }
 
 tb_server_end tb_serve(const tb_server_options *options)
@@ -339,6 +339,7 @@ tb_server_end tb_serve(const tb_server_options *options)
     facts.memory_most = options->memory_most;
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who has read that it is ready may be gone */
     const tb_server_end end = serve_at(&listening, options);
     tb_stop_listening(&listening);
     return end;

@@ -3,6 +3,7 @@
 #include "lib/device/platform.h"
 #include "lib/process/clock.h"
 #include "lib/server/check_order.h"
+#include "lib/server/sleepers.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ enum { ORDERS_AT_A_TIME = 16, BLOCKS_MOST = 4096 };
 
 typedef struct block {
     int device;
+    uint32_t number; /* of the device, as clients have it */
     uint64_t address, bytes;
 } block;
 
@@ -47,6 +49,7 @@ typedef struct session {
     int pending_count;
     block blocks[BLOCKS_MOST];
     int block_count;
+    tb_sleeper sleeper; /* what other sessions see of it */
 } session;
 
 /* Bytes of each device that clients hold, and records of theirs that it has not come to. */
@@ -195,11 +198,55 @@ static tb_status finish_device(const session *session, int device)
     return TB_OK;
 }
 
-/* Of a device's memory that clients may have. */
-static uint64_t left_of(const session *session, int device)
+/* A device's memory as far as clients may have it: all of it, what nobody holds, and what those hold who sleep. */
+typedef struct room {
+    uint64_t total, free, asleep;
+} room;
+
+static tb_status find_room(const session *session, const tb_order *order, const tb_chip *chip, room *room)
 {
-    const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[device]);
-    return most == 0 ? UINT64_MAX : held < most ? most - held : 0;
+    size_t free_bytes = 0, total_bytes = 0;
+    TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
+    const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
+    const uint64_t left = most == 0 ? UINT64_MAX : held < most ? most - held : 0;
+    *room = (struct room){.total = most > 0 && most < total_bytes ? most : total_bytes,
+                          .free = left < free_bytes ? left : free_bytes,
+                          .asleep = tb_bytes_asleep(&session->sleeper, order->device)};
+    return TB_OK;
+}
+
+/* A client that asks for all leaves some to the others: it may hold half of what these leave it, or as much as it had if all clients
+ * and one more held the same. So what it is told is free does not change with what it takes. So many bytes beside what it holds. */
+static uint64_t share_of(const session *session, const tb_order *order, const room *room)
+{
+    const uint64_t held = atomic_load(&session->sleeper.held_bytes[order->device]),
+                   left = room->free + room->asleep, half = (held + left) / 2,
+                   same = room->total / ((uint64_t)tb_count_sessions() + 1),
+                   share = half > same ? half : same, more = share > held ? share - held : 0;
+    return more < left ? more : left;
+}
+
+/* What others hold who sleep is taken back where there is not enough without. */
+static tb_status allocate_share(const session *session, const tb_order *order, const tb_chip *chip,
+                                void **memory)
+{
+    for (;;) {
+        room room;
+        TB_TRY(find_room(session, order, chip, &room));
+        tb_status status = TB_OUT_OF_MEMORY;
+        if (order->bytes > share_of(session, order, &room))
+            return status;
+        if (order->bytes <= room.free)
+            status = tb_allocate(chip->device, (size_t)order->bytes, memory);
+        if (status != TB_OUT_OF_MEMORY || !tb_take_back_from_sleeper(&session->sleeper, order->device))
+            return status;
+    }
+}
+
+static void note_held(session *session, const block *block, int64_t sign)
+{
+    atomic_fetch_add(&held_bytes[block->device], (uint64_t)sign * block->bytes);
+    atomic_fetch_add(&session->sleeper.held_bytes[block->number], (uint64_t)sign * block->bytes);
 }
 
 static tb_status allocate(session *session, const tb_order *order)
@@ -208,13 +255,13 @@ static tb_status allocate(session *session, const tb_order *order)
     void *memory = NULL;
     if (!chip)
         return REFUSED;
-    tb_status status = session->block_count == BLOCKS_MOST || order->bytes > left_of(session, chip->device)
-                           ? TB_OUT_OF_MEMORY
-                           : tb_allocate(chip->device, (size_t)order->bytes, &memory);
+    const tb_status status = session->block_count == BLOCKS_MOST
+                                 ? TB_OUT_OF_MEMORY
+                                 : allocate_share(session, order, chip, &memory);
     if (status == TB_OK) {
-        session->blocks[session->block_count++] =
-            (block){.device = chip->device, .address = (uintptr_t)memory, .bytes = order->bytes};
-        atomic_fetch_add(&held_bytes[chip->device], order->bytes);
+        block *block = &session->blocks[session->block_count++];
+        *block = (struct block){chip->device, order->device, (uintptr_t)memory, order->bytes};
+        note_held(session, block, 1);
     }
     answer(session, order, status, (uintptr_t)memory, 0);
     return status == TB_OUT_OF_MEMORY ? TB_OK : status;
@@ -225,7 +272,7 @@ static void release_block(session *session, int index)
     const block freed = session->blocks[index];
     session->blocks[index] = session->blocks[--session->block_count];
     tb_release(freed.device, (void *)(uintptr_t)freed.address);
-    atomic_fetch_sub(&held_bytes[freed.device], freed.bytes);
+    note_held(session, &freed, -1);
 }
 
 static tb_status release(session *session, const tb_order *order)
@@ -242,12 +289,11 @@ static tb_status release(session *session, const tb_order *order)
 static tb_status tell_memory(session *session, const tb_order *order)
 {
     const tb_chip *chip = chip_of(session, order->device);
-    size_t free_bytes = 0, total_bytes = 0;
+    room room = {0};
     if (!chip)
         return REFUSED;
-    const tb_status status = tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes);
-    const uint64_t left = left_of(session, chip->device);
-    answer(session, order, status, left < free_bytes ? left : free_bytes, total_bytes);
+    const tb_status status = find_room(session, order, chip, &room);
+    answer(session, order, status, share_of(session, order, &room), room.total);
     return status;
 }
 
@@ -324,6 +370,38 @@ static tb_status tell_passed(session *session, bool *any)
     return TB_OK;
 }
 
+/* ---- What a client holds that sleeps ---------------------------------------------------------------------- */
+
+static tb_status release_all(session *session)
+{
+    while (session->block_count > 0) {
+        TB_TRY(finish_device(session, session->blocks[session->block_count - 1].device));
+        release_block(session, session->block_count - 1);
+    }
+    return TB_OK;
+}
+
+/* Only this thread does what the client orders, and only it gives back what the client holds. A client that keeps to `use` gives no
+ * order while the server has it; those that it has given before are done first, of which the ring holds all. From then on it names
+ * nothing of what was taken back. One that does not keep to it names blocks that are not in its list any more: it is refused. */
+static tb_status take_back(session *session)
+{
+    tb_wire *wire = session->wire;
+    uint32_t nobody = 0;
+    tb_status status = TB_OK;
+    if (atomic_compare_exchange_strong(&wire->use, &nobody, TB_WIRE_TAKING_BACK)) {
+        bool any = true;
+        for (int i = 0; i < TB_WIRE_ORDERS && any && status == TB_OK; i++)
+            status = next_order(session, &any);
+        if (status == TB_OK)
+            status = release_all(session);
+        atomic_store(&wire->use, TB_WIRE_TAKEN_BACK);
+        tb_wire_wake(&wire->use);
+    }
+    atomic_store(&session->sleeper.is_wanted, 0);
+    return status;
+}
+
 /* ---- The session ------------------------------------------------------------------------------------------ */
 
 static bool has_left(int socket, int client)
@@ -365,9 +443,11 @@ static tb_status serve_client(session *session, int socket, int client, const at
         bool ordered, passed;
         TB_TRY(do_orders(session, &ordered));
         TB_TRY(tell_passed(session, &passed));
+        if (atomic_load_explicit(&session->sleeper.is_wanted, memory_order_relaxed))
+            TB_TRY(take_back(session));
         const double now = tb_seconds();
         if (ordered || passed)
-            moved = now;
+            atomic_store_explicit(&session->sleeper.moved, moved = now, memory_order_relaxed);
         else if (session->pending_count > 0 && now - moved > BUSY_SECONDS)
             pause_for_device();
         else if (session->pending_count == 0 && now - moved > SPIN_SECONDS)
@@ -394,6 +474,17 @@ static void free_all(session *session)
         release_block(session, session->block_count - 1);
 }
 
+static tb_status serve_among_others(session *session, int socket, int client, const atomic_bool *stop)
+{
+    session->sleeper.wire = session->wire;
+    atomic_store(&session->sleeper.moved, tb_seconds());
+    if (!tb_enter_sleepers(&session->sleeper))
+        return REFUSED;
+    const tb_status status = serve_client(session, socket, client, stop);
+    tb_leave_sleepers(&session->sleeper);
+    return status;
+}
+
 tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, int socket, int client,
                           const atomic_bool *stop)
 {
@@ -404,7 +495,7 @@ tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, 
         (tb_holdings){.slots = berth->slots, .slots_bytes = berth->slots_bytes, .holds = holds};
     session->facts = facts;
     session->wire = berth->wire;
-    const tb_status status = serve_client(session, socket, client, stop);
+    const tb_status status = serve_among_others(session, socket, client, stop);
     atomic_store(&berth->wire->status, TB_DEVICE_LOST);
     tb_wire_wake(&berth->wire->events_passed);
     tb_wire_wake(&berth->wire->answered);

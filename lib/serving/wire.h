@@ -52,6 +52,7 @@ typedef struct tb_wire {
     _Alignas(64) _Atomic(uint32_t) head; /* orders that the server has copied out */
     _Atomic(uint32_t) events_passed;     /* moves with each record that has passed */
     _Atomic(uint32_t) client_sleeps;     /* threads that wait for events_passed, head or answered to move */
+    _Alignas(64) _Atomic(uint32_t) use;  /* threads of the client that may give orders, or what follows */
     _Alignas(64) _Atomic(uint32_t) heartbeat; /* moves every few milliseconds */
     _Atomic(int32_t) status; /* a tb_status: what became of the client's orders; other than TB_OK for good */
     _Atomic(uint32_t) answered; /* the number of the last order that has been answered */
@@ -60,6 +61,11 @@ typedef struct tb_wire {
     _Alignas(64) _Atomic(uint32_t) passed[TB_WIRE_EVENTS];
     _Alignas(64) tb_order orders[TB_WIRE_ORDERS];
 } tb_wire;
+
+/* What nobody uses at the client the server may take back. `use` is a lock for that: the server has it while it is being taken back, and
+ * who comes meanwhile waits. What was taken back the client forgets before it uses anything again. */
+#define TB_WIRE_TAKING_BACK (UINT32_MAX - 1)
+#define TB_WIRE_TAKEN_BACK  UINT32_MAX
 
 /* ---- The greeting, by the socket -------------------------------------------------------------------------- */
 
