@@ -7,6 +7,7 @@
 #include "lib/machine/start.h"
 #include "tools/explain_answer.h"
 #include "tools/problem.h"
+#include "tools/server.h"
 #include "tools/supposed_gpu.h"
 #include "tools/tool.h"
 
@@ -210,12 +211,19 @@ static bool read_option(int option, problem *problem, question *question)
     }
 }
 
+/* As in a program: a server is met where there is one, the option SERVER allows it, and it reaches the operands. */
+static bool would_be_served(const question *question)
+{
+    const bool is_reached = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED;
+    return is_reached && server_answers() && tb_machine_meet_server(&(tb_plan){.start = TB_START_NOW});
+}
+
 /* Where the operands lie, and the facts that the options and the machine give. */
 static void gather_facts(question *question)
 {
     tb_product *product = &question->product;
     tb_machine supposed = question->facts.machine;
-    if (!question->assumed)
+    if (!question->assumed && !would_be_served(question))
         tb_machine_start(&(tb_plan){.start = TB_START_NOW}, tb_load_profile);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         question->facts.places[role] = (tb_place){.memory = question->memory};

@@ -4,6 +4,7 @@
 #include "lib/process/clock.h"
 #include "lib/server/check_order.h"
 #include "lib/server/kept_copies.h"
+#include "lib/server/sleepers.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ enum { ORDERS_AT_A_TIME = 16, BLOCKS_MOST = 4096 };
 
 typedef struct block {
     int device;
+    uint32_t number; /* of the device, as clients have it */
     uint64_t address, bytes;
 } block;
 
@@ -48,14 +50,21 @@ typedef struct session {
     int pending_count;
     block blocks[BLOCKS_MOST];
     int block_count;
+    tb_sleeper sleeper; /* what other sessions see of it */
 } session;
 
-/* Bytes of each device that clients hold. */
+/* Bytes of each device that clients hold, and records of theirs that it has not come to. */
 static _Atomic(uint64_t) held_bytes[TB_DEVICES_MAXIMUM];
+static atomic_int pending_records[TB_DEVICES_MAXIMUM];
 
 uint64_t tb_held_bytes(int device)
 {
     return atomic_load(&held_bytes[device]);
+}
+
+bool tb_is_at_work(int device)
+{
+    return atomic_load_explicit(&pending_records[device], memory_order_relaxed) > 0;
 }
 
 static bool holds(const tb_holdings *holdings, int device, uint64_t address, uint64_t bytes)
@@ -131,8 +140,10 @@ static tb_status record(session *session, const tb_order *order)
         TB_TRY(tb_create_event(device, &event->event));
     event->device = device;
     event->number = order->number;
-    if (!event->is_pending)
+    if (!event->is_pending) {
         session->pending[session->pending_count++] = (uint16_t)order->event;
+        atomic_fetch_add(&pending_records[device], 1);
+    }
     event->is_pending = true;
     return tb_record(event->event, stream);
 }
@@ -188,16 +199,64 @@ static tb_status finish_device(const session *session, int device)
     return TB_OK;
 }
 
-/* Of a device's memory that clients may have. */
-static uint64_t left_of(const session *session, int device)
+/* A device's memory as far as clients may have it: all of it, what no client holds, and what those hold who sleep. */
+typedef struct room {
+    uint64_t total, free, asleep;
+} room;
+
+static tb_status find_room(const session *session, const tb_order *order, const tb_chip *chip, room *room)
 {
-    const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[device]);
-    return most == 0 ? UINT64_MAX : held < most ? most - held : 0;
+    size_t free_bytes = 0, total_bytes = 0;
+    TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
+    const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
+    const uint64_t left = most == 0     ? UINT64_MAX
+                          : held < most ? most - held
+                                        : 0,
+                   most_free = free_bytes + tb_kept_copies_bytes(chip->device);
+    *room = (struct room){.total = most > 0 && most < total_bytes ? most : total_bytes,
+                          .free = left < most_free ? left : most_free,
+                          .asleep = tb_bytes_asleep(&session->sleeper, order->device)};
+    return TB_OK;
+}
+
+/* A client that asks for all leaves some to the others: it may hold half of what these leave it, or as much as it had if all clients
+ * and one more held the same. So what it is told is free does not change with what it takes. So many bytes beside what it holds. */
+static uint64_t share_of(const session *session, const tb_order *order, const room *room)
+{
+    const uint64_t held = atomic_load(&session->sleeper.held_bytes[order->device]),
+                   left = room->free + room->asleep, half = (held + left) / 2,
+                   same = room->total / ((uint64_t)tb_count_sessions() + 1),
+                   share = half > same ? half : same, more = share > held ? share - held : 0;
+    return more < left ? more : left;
 }
 
 static tb_claimed claimed_of(const session *session, int device)
 {
     return (tb_claimed){.held = atomic_load(&held_bytes[device]), .most = session->facts->memory_most};
+}
+
+/* What others hold who sleep is taken back where there is not enough without. */
+static tb_status allocate_share(const session *session, const tb_order *order, const tb_chip *chip,
+                                void **memory)
+{
+    for (;;) {
+        const tb_claimed claimed = claimed_of(session, chip->device);
+        room room;
+        TB_TRY(find_room(session, order, chip, &room));
+        tb_status status = TB_OUT_OF_MEMORY;
+        if (order->bytes > share_of(session, order, &room))
+            return status;
+        if (order->bytes <= room.free)
+            status = tb_allocate_past_copies(chip->device, order->bytes, &claimed, memory);
+        if (status != TB_OUT_OF_MEMORY || !tb_take_back_from_sleeper(&session->sleeper, order->device))
+            return status;
+    }
+}
+
+static void note_held(session *session, const block *block, int64_t sign)
+{
+    atomic_fetch_add(&held_bytes[block->device], (uint64_t)sign * block->bytes);
+    atomic_fetch_add(&session->sleeper.held_bytes[block->number], (uint64_t)sign * block->bytes);
 }
 
 static tb_status allocate(session *session, const tb_order *order)
@@ -206,14 +265,13 @@ static tb_status allocate(session *session, const tb_order *order)
     void *memory = NULL;
     if (!chip)
         return REFUSED;
-    const tb_claimed claimed = claimed_of(session, chip->device);
-    tb_status status = session->block_count == BLOCKS_MOST || order->bytes > left_of(session, chip->device)
-                           ? TB_OUT_OF_MEMORY
-                           : tb_allocate_past_copies(chip->device, order->bytes, &claimed, &memory);
+    const tb_status status = session->block_count == BLOCKS_MOST
+                                 ? TB_OUT_OF_MEMORY
+                                 : allocate_share(session, order, chip, &memory);
     if (status == TB_OK) {
-        session->blocks[session->block_count++] =
-            (block){.device = chip->device, .address = (uintptr_t)memory, .bytes = order->bytes};
-        atomic_fetch_add(&held_bytes[chip->device], order->bytes);
+        block *block = &session->blocks[session->block_count++];
+        *block = (struct block){chip->device, order->device, (uintptr_t)memory, order->bytes};
+        note_held(session, block, 1);
     }
     answer(session, order, status, (uintptr_t)memory, 0);
     return status == TB_OUT_OF_MEMORY ? TB_OK : status;
@@ -224,7 +282,7 @@ static void release_block(session *session, int index)
     const block freed = session->blocks[index];
     session->blocks[index] = session->blocks[--session->block_count];
     tb_release(freed.device, (void *)(uintptr_t)freed.address);
-    atomic_fetch_sub(&held_bytes[freed.device], freed.bytes);
+    note_held(session, &freed, -1);
 }
 
 static tb_status release(session *session, const tb_order *order)
@@ -241,13 +299,11 @@ static tb_status release(session *session, const tb_order *order)
 static tb_status tell_memory(session *session, const tb_order *order)
 {
     const tb_chip *chip = chip_of(session, order->device);
-    size_t free_bytes = 0, total_bytes = 0;
+    room room = {0};
     if (!chip)
         return REFUSED;
-    const tb_status status = tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes);
-    const uint64_t left = left_of(session, chip->device),
-                   most = free_bytes + tb_kept_copies_bytes(chip->device);
-    answer(session, order, status, left < most ? left : most, total_bytes);
+    const tb_status status = find_room(session, order, chip, &room);
+    answer(session, order, status, share_of(session, order, &room), room.total);
     return status;
 }
 
@@ -263,7 +319,8 @@ static bool check_copied(session *session, const tb_order *order, tb_copied_bloc
     block->memory = (void *)(uintptr_t)order->address;
     block->bytes = order->bytes;
     *notes = tb_check_slot(&session->holdings, order->copy.notes, order->copy.notes_bytes);
-    return *notes && order->bytes > 0 && holds(&session->holdings, block->device, order->address, order->bytes);
+    return *notes && order->bytes > 0 &&
+           holds(&session->holdings, block->device, order->address, order->bytes);
 }
 
 static tb_status find_copy(session *session, const tb_order *order)
@@ -367,6 +424,7 @@ static tb_status tell_passed(session *session, bool *any)
         if (event->event)
             TB_TRY(tb_event_wait(event->event));
         event->is_pending = false;
+        atomic_fetch_sub(&pending_records[event->device], 1);
         atomic_store(&wire->passed[session->pending[i]], event->number);
         session->pending[i] = session->pending[--session->pending_count];
         *any = true;
@@ -377,6 +435,38 @@ static tb_status tell_passed(session *session, bool *any)
     if (atomic_load(&wire->client_sleeps))
         tb_wire_wake(&wire->events_passed);
     return TB_OK;
+}
+
+/* ---- What a client holds that sleeps ---------------------------------------------------------------------- */
+
+static tb_status release_all(session *session)
+{
+    while (session->block_count > 0) {
+        TB_TRY(finish_device(session, session->blocks[session->block_count - 1].device));
+        release_block(session, session->block_count - 1);
+    }
+    return TB_OK;
+}
+
+/* Only this thread does what the client orders, and only it gives back what the client holds. A client that keeps to `use` gives no
+ * order while the server has it; those that it has given before are done first, of which the ring holds all. From then on it names
+ * nothing of what was taken back. One that does not keep to it names blocks that are not in its list any more: it is refused. */
+static tb_status take_back(session *session)
+{
+    tb_wire *wire = session->wire;
+    uint32_t nobody = 0;
+    tb_status status = TB_OK;
+    if (atomic_compare_exchange_strong(&wire->use, &nobody, TB_WIRE_TAKING_BACK)) {
+        bool any = true;
+        for (int i = 0; i < TB_WIRE_ORDERS && any && status == TB_OK; i++)
+            status = next_order(session, &any);
+        if (status == TB_OK)
+            status = release_all(session);
+        atomic_store(&wire->use, TB_WIRE_TAKEN_BACK);
+        tb_wire_wake(&wire->use);
+    }
+    atomic_store(&session->sleeper.is_wanted, 0);
+    return status;
 }
 
 /* ---- The session ------------------------------------------------------------------------------------------ */
@@ -420,9 +510,11 @@ static tb_status serve_client(session *session, int socket, int client, const at
         bool ordered, passed;
         TB_TRY(do_orders(session, &ordered));
         TB_TRY(tell_passed(session, &passed));
+        if (atomic_load_explicit(&session->sleeper.is_wanted, memory_order_relaxed))
+            TB_TRY(take_back(session));
         const double now = tb_seconds();
         if (ordered || passed)
-            moved = now;
+            atomic_store_explicit(&session->sleeper.moved, moved = now, memory_order_relaxed);
         else if (session->pending_count > 0 && now - moved > BUSY_SECONDS)
             pause_for_device();
         else if (session->pending_count == 0 && now - moved > SPIN_SECONDS)
@@ -443,8 +535,21 @@ static void free_all(session *session)
         (void)destroy_stream(session, stream);
     for (uint32_t event = 0; event < TB_WIRE_EVENTS; event++)
         (void)destroy_event(session, event);
+    for (int i = 0; i < session->pending_count; i++)
+        atomic_fetch_sub(&pending_records[session->events[session->pending[i]].device], 1);
     while (session->block_count > 0)
         release_block(session, session->block_count - 1);
+}
+
+static tb_status serve_among_others(session *session, int socket, int client, const atomic_bool *stop)
+{
+    session->sleeper.wire = session->wire;
+    atomic_store(&session->sleeper.moved, tb_seconds());
+    if (!tb_enter_sleepers(&session->sleeper))
+        return REFUSED;
+    const tb_status status = serve_client(session, socket, client, stop);
+    tb_leave_sleepers(&session->sleeper);
+    return status;
 }
 
 tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, int socket, int client,
@@ -457,7 +562,7 @@ tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, 
         (tb_holdings){.slots = berth->slots, .slots_bytes = berth->slots_bytes, .holds = holds};
     session->facts = facts;
     session->wire = berth->wire;
-    const tb_status status = serve_client(session, socket, client, stop);
+    const tb_status status = serve_among_others(session, socket, client, stop);
     atomic_store(&berth->wire->status, TB_DEVICE_LOST);
     tb_wire_wake(&berth->wire->events_passed);
     tb_wire_wake(&berth->wire->answered);

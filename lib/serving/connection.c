@@ -2,7 +2,7 @@
 
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
-#include "lib/process/private_folder.h"
+#include "lib/serving/greeting.h"
 #include "words/integers.h"
 
 #include <errno.h>
@@ -13,13 +13,16 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* A server whose heartbeat stands still for so long is looked at: where it has been stopped, or nobody can tell, it is taken for gone.
  * One that only waits for a core of a busy machine is given longer. */
 #define STILL_SECONDS 0.05
 #define SLOW_SECONDS  1.0
+
+/* How long a server that stood still is left alone; so is one that has not greeted a client within so long. */
+#define ALONE_SECONDS           10.0
+#define UNANSWERED_MILLISECONDS 1000
 
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
 #define SPIN_SECONDS  20e-6
@@ -33,69 +36,25 @@ static struct {
     ino_t socket_inode;
     pid_t process; /* the server's; 0: it is in a place where this process does not see it */
     tb_welcome welcome;
-    tb_lock lock;     /* held while an order is written, and until it is answered */
+    tb_lock lock; /* held while an order is written, and until it is answered */
+    tb_lock forgetting;
     uint32_t numbers; /* of orders that were answered */
     atomic_bool lost;
 } server;
 
+static _Atomic(double) left_alone_until;
+
+double tb_server_is_left_alone_until(void)
+{
+    return atomic_load(&left_alone_until);
+}
+
+static void leave_alone(void)
+{
+    atomic_store(&left_alone_until, tb_seconds() + ALONE_SECONDS);
+}
+
 /* ---- The greeting ----------------------------------------------------------------------------------------- */
-
-/* The user's own server: whoever else has put a socket there is not greeted. */
-static bool is_of_this_user(int socket)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
-        return false;
-    server.process = peer.pid;
-    return true;
-}
-
-static int open_socket(void)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char name[64];
-    const int folder = tb_open_private_folder();
-    if (folder < 0)
-        return -1;
-    tb_wire_socket_name(name, sizeof name);
-    /* By the folder that was looked at, whatever has its name by now. */
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
-    int file = tb_above_standard_files(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (file >= 0 &&
-        (connect(file, (const struct sockaddr *)&address, sizeof address) != 0 || !is_of_this_user(file))) {
-        close(file);
-        file = -1;
-    }
-    close(folder);
-    return file;
-}
-
-/* The welcome, and the two files that come with it. */
-static bool receive(int socket, int milliseconds, tb_welcome *welcome, int files[2])
-{
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control = {0};
-    struct iovec part = {.iov_base = welcome, .iov_len = sizeof *welcome};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    struct pollfd ready = {.fd = socket, .events = POLLIN};
-    if (poll(&ready, 1, milliseconds) != 1)
-        return false;
-    const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
-        return false;
-    memcpy(files, CMSG_DATA(header), 2 * sizeof(int));
-    if (received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
-        welcome->status == TB_OK && welcome->device_count > 0 && welcome->device_count <= TB_WIRE_DEVICES)
-        return true;
-    close(files[0]);
-    close(files[1]);
-    return false;
-}
 
 /* A forked child does not get it: the server writes to the parent's pages. Pages are there already, and are found as they are touched:
  * to find all of 72 MiB at once would take longer than most first products. */
@@ -112,24 +71,22 @@ static void *map(int file, size_t bytes)
 static bool greet(int socket, size_t slot_bytes, int milliseconds)
 {
     const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = slot_bytes};
-    int files[2];
+    tb_enclosed beside;
     if (send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
-        !receive(socket, milliseconds, &server.welcome, files))
+        !tb_receive_welcome(socket, milliseconds, &server.welcome, &beside) || !beside.has_files)
         return false;
+    server.process = beside.process;
     for (int device = 0; device < server.welcome.device_count; device++)
         server.welcome.chips[device].clusters =
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
-    tb_wire *wire = map(files[0], sizeof *wire);
-    server.slots = map(files[1], server.welcome.slots_bytes);
-    if (!wire || !server.slots)
-        return false;
+    server.wire = map(beside.files[0], sizeof *server.wire);
+    server.slots = map(beside.files[1], server.welcome.slots_bytes);
     struct stat found;
-    if (fstat(socket, &found) != 0)
+    if (!server.wire || !server.slots || fstat(socket, &found) != 0)
         return false;
     server.socket_device = found.st_dev;
     server.socket_inode = found.st_ino;
     server.socket = socket;
-    server.wire = wire;
     return true;
 }
 
@@ -141,37 +98,37 @@ static bool has_socket(void)
            found.st_ino == server.socket_inode;
 }
 
+/* Of a forked child's parent's nothing is mapped. */
+static void unmap(void)
+{
+    if (server.wire)
+        munmap(server.wire, sizeof *server.wire);
+    if (server.slots)
+        munmap(server.slots, server.welcome.slots_bytes);
+}
+
 void tb_forget_server(void)
 {
     if (has_socket())
         close(server.socket);
+    unmap();
     memset(&server, 0, sizeof server);
 }
 
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
 {
-    const int socket = open_socket();
+    const int socket = tb_open_server_socket();
     if (socket < 0)
         return false;
+    const double start = tb_seconds();
     if (greet(socket, slot_bytes, milliseconds))
         return true;
+    if (milliseconds >= UNANSWERED_MILLISECONDS && 1e3 * (tb_seconds() - start) >= milliseconds)
+        leave_alone();
     close(socket);
+    unmap();
+    memset(&server, 0, sizeof server);
     return false;
-}
-
-bool tb_ask_status(tb_welcome *welcome, int milliseconds)
-{
-    const tb_hello hello = {.build = tb_wire_build()};
-    const int socket = open_socket();
-    struct pollfd ready = {.fd = socket, .events = POLLIN};
-    const bool is_told = socket >= 0 &&
-                         send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello &&
-                         poll(&ready, 1, milliseconds) == 1 &&
-                         recv(socket, welcome, sizeof *welcome, MSG_DONTWAIT) == (ssize_t)sizeof *welcome &&
-                         welcome->build == tb_wire_build();
-    if (socket >= 0)
-        close(socket);
-    return is_told;
 }
 
 const tb_welcome *tb_server_welcome(void)
@@ -206,18 +163,33 @@ typedef struct watch {
     double since; /* when it was seen to move last; 0: it has not been looked at */
 } watch;
 
-/* Whether the kernel has it running, or ready to run, or asleep until something happens. */
-static bool runs(void)
+/* As the kernel has it: a letter; 'X': it has ended, and '?': nobody can tell. */
+static char server_state(void)
 {
     char path[32], text[256] = "";
+    if (server.process <= 0)
+        return '?';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)server.process);
-    const int file = server.process > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (file >= 0 && read(file, text, sizeof text - 1) < 0)
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno == ENOENT ? 'X' : '?';
+    if (read(file, text, sizeof text - 1) < 0)
         text[0] = '\0';
-    if (file >= 0)
-        close(file);
+    close(file);
     const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && strchr("RSD", name_end[2]) && name_end[2] != '\0';
+    return name_end && name_end[1] == ' ' && name_end[2] != '\0' ? name_end[2] : '?';
+}
+
+/* One that is running, or ready to run, or asleep until something happens, only waits for a core. One that is ending has no
+ * heartbeat, and is not left alone. */
+static bool is_alive_though_still(double still)
+{
+    const char state = server_state();
+    if (still < SLOW_SECONDS && strchr("RSD", state))
+        return true;
+    if (state != 'X' && state != 'Z')
+        leave_alone();
+    return false;
 }
 
 static bool is_alive(watch *watch)
@@ -227,7 +199,7 @@ static bool is_alive(watch *watch)
     if (watch->since == 0 || heartbeat != watch->heartbeat)
         *watch = (struct watch){.heartbeat = heartbeat, .since = now};
     const double still = now - watch->since;
-    return !has_ended() && (still < STILL_SECONDS || (still < SLOW_SECONDS && runs()));
+    return !has_ended() && (still < STILL_SECONDS || is_alive_though_still(still));
 }
 
 static bool is_lost(void)
@@ -357,4 +329,42 @@ tb_status tb_ask_server(tb_order *order, uint64_t answers[2])
     }
     tb_free_lock(&server.lock);
     return status;
+}
+
+/* ---- Threads that order ----------------------------------------------------------------------------------- */
+
+static bool is_not_being_taken_back(uint32_t which, uint32_t number)
+{
+    (void)which, (void)number;
+    return atomic_load(&server.wire->use) != TB_WIRE_TAKING_BACK;
+}
+
+/* The first thread that comes forgets, and then uses what is left; those that come with it wait. */
+static void forget_taken_back(void (*forget)(void))
+{
+    tb_take_lock(&server.forgetting);
+    if (atomic_load(&server.wire->use) == TB_WIRE_TAKEN_BACK) {
+        forget();
+        atomic_store(&server.wire->use, 0);
+    }
+    tb_free_lock(&server.forgetting);
+}
+
+void tb_begin_orders(void (*forget)(void))
+{
+    while (!is_lost()) {
+        uint32_t now = atomic_load(&server.wire->use);
+        if (now == TB_WIRE_TAKING_BACK)
+            (void)wait_until(is_not_being_taken_back, 0, 0, &server.wire->use);
+        else if (now == TB_WIRE_TAKEN_BACK)
+            forget_taken_back(forget);
+        else if (atomic_compare_exchange_strong(&server.wire->use, &now, now + 1))
+            return;
+    }
+}
+
+/* What it comes to where the connection is lost nobody asks. */
+void tb_end_orders(void)
+{
+    atomic_fetch_sub(&server.wire->use, 1);
 }

@@ -1,7 +1,9 @@
 #include "lib/serving/device_served.h"
 
 #include "lib/device/device_entry.h"
+#include "lib/device/memory.h"
 #include "lib/device/platform.h"
+#include "lib/device/served_use.h"
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"
 #include "lib/serving/connection.h"
@@ -145,7 +147,7 @@ static void release(int device, void *memory)
 
 /* They are given out in pieces, the first that are free. */
 #define PIECE ((size_t)64 << 10)
-enum { PIECES_MOST = 4096 };
+enum { PIECES_MOST = 8192 };
 static uint8_t piece_taken[PIECES_MOST];
 
 static size_t pieces_of(size_t bytes)
@@ -389,15 +391,9 @@ static const tb_device_operations operations = {
     .enqueue = enqueue,
 };
 
-bool tb_meet_server(size_t slot_bytes, int milliseconds)
-{
-    if (!tb_connect_to_server(slot_bytes, milliseconds))
-        return false;
-    tb_served_devices = &operations;
-    return true;
-}
+/* ---- The connection --------------------------------------------------------------------------------------- */
 
-void tb_forget_served_devices(void)
+static void forget_numbers(void)
 {
     memset(streams, 0, sizeof streams);
     memset(events, 0, sizeof events);
@@ -405,5 +401,41 @@ void tb_forget_served_devices(void)
     memset(event_taken, 0, sizeof event_taken);
     memset(piece_taken, 0, sizeof piece_taken);
     lock = (tb_lock){0};
+}
+
+/* Pipelines are forgotten by whoever takes them next (lib/streaming/pipeline.c). */
+static void forget(void)
+{
+    tb_forget_served_buffers(true);
+    forget_numbers();
+    tb_forget_server();
+}
+
+static void forget_taken_back(void)
+{
+    tb_forget_served_buffers(false);
+}
+
+static void begin_use(void)
+{
+    tb_begin_orders(forget_taken_back);
+}
+
+static const tb_use_steps steps = {.begin = begin_use, .end = tb_end_orders, .forget = forget};
+
+bool tb_meet_server(size_t slot_bytes, int milliseconds)
+{
+    if (!tb_connect_to_server(slot_bytes, milliseconds))
+        return false;
+    if (!tb_served_devices)
+        tb_served_devices = &operations;
+    tb_open_to_use(&steps);
+    return true;
+}
+
+void tb_forget_served_devices(void)
+{
+    tb_forget_uses();
+    forget_numbers();
     tb_forget_server();
 }

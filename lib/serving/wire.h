@@ -66,6 +66,7 @@ typedef struct tb_wire {
     _Alignas(64) _Atomic(uint32_t) head; /* orders that the server has copied out */
     _Atomic(uint32_t) events_passed;     /* moves with each record that has passed */
     _Atomic(uint32_t) client_sleeps;     /* threads that wait for events_passed, head or answered to move */
+    _Alignas(64) _Atomic(uint32_t) use;  /* threads of the client that may give orders, or what follows */
     _Alignas(64) _Atomic(uint32_t) heartbeat; /* moves every few milliseconds */
     _Atomic(int32_t) status; /* a tb_status: what became of the client's orders; other than TB_OK for good */
     _Atomic(uint32_t) answered; /* the number of the last order that has been answered */
@@ -76,6 +77,11 @@ typedef struct tb_wire {
     _Alignas(64) _Atomic(uint32_t) passed[TB_WIRE_EVENTS];
     _Alignas(64) tb_order orders[TB_WIRE_ORDERS];
 } tb_wire;
+
+/* What nobody uses at the client the server may take back. `use` is a lock for that: the server has it while it is being taken back, and
+ * who comes meanwhile waits. What was taken back the client forgets before it uses anything again. */
+#define TB_WIRE_TAKING_BACK (UINT32_MAX - 1)
+#define TB_WIRE_TAKEN_BACK  UINT32_MAX
 
 /* ---- The greeting, by the socket -------------------------------------------------------------------------- */
 
@@ -98,7 +104,9 @@ typedef struct tb_welcome {
     uint64_t found_bytes;                 /* that clients have had of those, ever */
     bool keeps_copies;                    /* if not there is no key: */
     uint64_t fingerprint_key[TB_FINGERPRINT_KEY_WORDS];
-    tb_chip chips[TB_WIRE_DEVICES];       /* clusters mean nothing: */
+    float loads[TB_WIRE_DEVICES];   /* the share of the last second in which the device had something to do */
+    double seconds;                 /* that the server has been up */
+    tb_chip chips[TB_WIRE_DEVICES]; /* clusters mean nothing: */
     tb_clusters clusters[TB_WIRE_DEVICES];
     bool knows_clusters[TB_WIRE_DEVICES];
     tb_device_description descriptions[TB_WIRE_DEVICES];
@@ -107,7 +115,8 @@ typedef struct tb_welcome {
 /* Tells builds apart whose orders or kernels differ. */
 uint64_t tb_wire_build(void);
 
-/* The socket's name in the user's folder. */
+/* The socket's name in the user's folder. A socket that has another one has no longer one. */
+enum { TB_WIRE_NAME_SIZE = 64 };
 void tb_wire_socket_name(char *name, size_t size);
 
 /* ---- Sleeping across processes ---------------------------------------------------------------------------- */

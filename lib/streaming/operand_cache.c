@@ -37,6 +37,12 @@ static void forget_copy(tb_cached_operand *operand)
     operand->name = 0;
 }
 
+void tb_forget_operands(tb_operand_cache *cache)
+{
+    for (int i = 0; i < TB_OPERANDS_CACHED; i++)
+        forget_copy(&cache->operands[i]);
+}
+
 /* ---- Finding ---------------------------------------------------------------------------------------------- */
 
 /* Spread over rows and columns. */

@@ -80,6 +80,9 @@ static inline void tb_note_answered(tb_operand_cache *cache)
     cache->answered = cache->calls;
 }
 
+/* All of them: their copies are nowhere any more. */
+void tb_forget_operands(tb_operand_cache *cache);
+
 /* After the call. Unless all of the copy has arrived, what is in the buffer is forgotten. */
 void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived);
 
