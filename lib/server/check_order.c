@@ -125,6 +125,58 @@ static bool holds_matrix(const tb_holdings *holdings, int device, const tb_matri
            (bytes == 0 || holdings->holds(holdings, device, (uintptr_t)matrix->data, bytes));
 }
 
+/* Whether bytes from one place to another are held, which are counted from the matrix's first. */
+static bool holds_bytes(const tb_holdings *holdings, int device, const tb_matrix *matrix, int64_t first,
+                        int64_t end)
+{
+    const uint64_t start = (uintptr_t)matrix->data;
+    const bool is_address = first >= 0 ? (uint64_t)first <= UINT64_MAX - start : (uint64_t)-first <= start;
+    return first > INT64_MIN && is_address &&
+           holdings->holds(holdings, device, start + (uint64_t)first, (uint64_t)(end - first));
+}
+
+/* An element, counted from that in row 0 and column 0; false where that is too much to be true. */
+static bool place_of(const tb_matrix *matrix, int64_t row, int64_t column, int64_t *place)
+{
+    return !__builtin_mul_overflow(column, matrix->ld, place) && !__builtin_add_overflow(*place, row, place);
+}
+
+/* A rectangle of a symmetric or Hermitian matrix also reads elements beside it: in place of (i, j) on the other side of the diagonal it
+ * reads (j - diagonal, i + diagonal). Of those i and j the first and the last that lie beyond; false: none do. */
+static bool find_mirrored(const tb_operand *x, int64_t first[2], int64_t last[2])
+{
+    const bool lower = x->stored == TB_LOWER;
+    const int64_t d = x->diagonal, rows = x->rows, columns = x->columns;
+    if (lower ? columns - 1 <= d : rows - 1 + d <= 0)
+        return false;
+    first[0] = lower || d >= 1 ? 0 : 1 - d;
+    first[1] = lower && d >= 0 ? d + 1 : 0;
+    last[0] = lower && columns - 2 - d < rows - 1 ? columns - 2 - d : rows - 1;
+    last[1] = !lower && rows - 2 + d < columns - 1 ? rows - 2 + d : columns - 1;
+    return last[0] >= first[0] && last[1] >= first[1];
+}
+
+/* With what it reads beside its rectangle. */
+static bool holds_operand(const tb_holdings *holdings, int device, const tb_operand *operand)
+{
+    const tb_matrix *matrix = &operand->matrix;
+    int64_t first[2], last[2], low, high;
+    if (!is_diagonal(operand->diagonal) || !holds_matrix(holdings, device, matrix))
+        return false;
+    if (operand->structure == TB_GENERAL || operand->structure == TB_TRIANGULAR || operand->rows == 0 ||
+        operand->columns == 0)
+        return true;
+    if (operand->stored == TB_FULL)
+        return false;
+    if (!find_mirrored(operand, first, last))
+        return true;
+    const int64_t d = operand->diagonal, size = (int64_t)tb_bytes_of(operand->element);
+    return place_of(matrix, first[1] - d, first[0] + d, &low) &&
+           place_of(matrix, last[1] - d, last[0] + d, &high) && high >= low &&
+           !__builtin_mul_overflow(low, size, &low) && !__builtin_mul_overflow(high + 1, size, &high) &&
+           holds_bytes(holdings, device, matrix, low, high);
+}
+
 /* An offset in the slots becomes an address; NULL: not all of it lies there. */
 static void *slot_at(const tb_holdings *holdings, const void *offset, uint64_t bytes)
 {
@@ -164,17 +216,15 @@ static bool check_expansion(const tb_holdings *holdings, int device, tb_expansio
 {
     const tb_operand *source = &expansion->source;
     const tb_matrix *target = &expansion->target;
-    if (!is_no_batch(&expansion->batch) || !holds_matrix(holdings, device, &source->matrix) ||
-        !holds_matrix(holdings, device, target) || !is_diagonal(source->diagonal))
+    if (!is_no_batch(&expansion->batch) || !holds_operand(holdings, device, source) ||
+        !holds_matrix(holdings, device, target))
         return false;
     expansion->batch = (tb_batch){0};
     const bool turned = source->transposed, complex = tb_is_complex(source->element);
     const int64_t rows = (turned ? source->columns : source->rows) * (complex ? 2 : 1),
                   columns = (turned ? source->rows : source->columns) * (expansion->embedded ? 2 : 1);
-    const bool is_square = source->rows == source->columns;
     return target->rows == rows && target->columns == columns &&
-           target->element == tb_real_of(source->element) && (!expansion->embedded || complex) &&
-           (source->structure == TB_GENERAL || is_square || source->structure == TB_TRIANGULAR);
+           target->element == tb_real_of(source->element) && (!expansion->embedded || complex);
 }
 
 static bool check_folding(const tb_holdings *holdings, int device, const tb_folding *folding)
@@ -203,8 +253,10 @@ static bool check_operand(const tb_holdings *holdings, int device, const tb_prod
         return false;
     if (tb_is_in_place_of(product, role))
         return operand->data == product->c.data && operand->ld == product->c.ld;
-    return is_diagonal(operand->diagonal) && has_extents(product, role) &&
-           (product->k == 0 || holds_matrix(holdings, device, &operand->matrix));
+    if (role == TB_C) /* nothing is read beside it; it is written also where there is nothing to multiply */
+        return is_diagonal(operand->diagonal) && has_extents(product, role) &&
+               holds_matrix(holdings, device, &operand->matrix);
+    return has_extents(product, role) && (product->k == 0 || holds_operand(holdings, device, operand));
 }
 
 static bool has_sound_extents(const tb_product *product)
