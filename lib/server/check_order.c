@@ -164,10 +164,8 @@ static bool holds_operand(const tb_holdings *holdings, int device, const tb_oper
            holdings->holds(holdings, device, (uint64_t)(base + first), (uint64_t)(last - first + size));
 }
 
-/* An offset in the slots becomes an address; NULL: not all of it lies there. */
-static void *slot_at(const tb_holdings *holdings, const void *offset, uint64_t bytes)
+char *tb_check_slot(const tb_holdings *holdings, uint64_t first, uint64_t bytes)
 {
-    const uint64_t first = (uintptr_t)offset;
     return first <= holdings->slots_bytes && bytes <= holdings->slots_bytes - first ? holdings->slots + first
                                                                                     : NULL;
 }
@@ -181,7 +179,7 @@ static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
         !span_of(copy->rows, copy->row_bytes, copy->target_pitch, &written))
         return false;
     if (copy->direction == TB_HOST_TO_DEVICE) {
-        copy->source = slot_at(holdings, copy->source, read);
+        copy->source = tb_check_slot(holdings, (uintptr_t)copy->source, read);
         return copy->source &&
                (written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written));
     }
@@ -189,7 +187,7 @@ static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
         return false;
     if (copy->direction == TB_DEVICE_TO_DEVICE)
         return written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written);
-    copy->target = slot_at(holdings, copy->target, written);
+    copy->target = tb_check_slot(holdings, (uintptr_t)copy->target, written);
     return copy->target != NULL;
 }
 

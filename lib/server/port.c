@@ -2,6 +2,7 @@
 
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
+#include "lib/server/kept_copies.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -118,6 +119,7 @@ bool tb_enter_port(tb_wire *wire)
     const bool has_room = port.clients < CLIENTS_MOST;
     if (has_room)
         port.in_use[port.clients++] = wire;
+    tb_tell_client_keys(wire);
     tb_free_lock(&port.lock);
     return has_room;
 }
@@ -137,8 +139,10 @@ void tb_leave_port(const tb_wire *wire)
 void tb_beat(void)
 {
     tb_take_lock(&port.lock);
-    for (int i = 0; i < port.clients; i++)
+    for (int i = 0; i < port.clients; i++) {
         atomic_fetch_add(&port.in_use[i]->heartbeat, 1);
+        tb_tell_client_keys(port.in_use[i]);
+    }
     tb_free_lock(&port.lock);
 }
 

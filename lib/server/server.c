@@ -4,6 +4,7 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "lib/process/clock.h"
+#include "lib/server/kept_copies.h"
 #include "lib/server/listening.h"
 #include "lib/server/port.h"
 #include "lib/server/session.h"
@@ -22,6 +23,9 @@
 
 /* A client says what it is within so long of its coming. */
 #define HELLO_MILLISECONDS 1000
+
+/* Copies of operands that nobody has used for so long are given back. */
+#define UNUSED_SECONDS 600.0
 
 /* What a pipeline's slots take, and pieces beside them: a pipeline for each device. */
 #define SLOTS_BESIDE ((uint64_t)8 << 20)
@@ -77,6 +81,7 @@ static void *keep_berths(void *unused)
 {
     while (!atomic_load(&stop)) {
         tb_keep_berths();
+        tb_drop_copies(UNUSED_SECONDS);
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     return unused;
@@ -105,8 +110,10 @@ static tb_welcome make_welcome(void)
     own.seconds = tb_seconds() - ready_since;
     for (int i = 0; i < facts.chip_count; i++) {
         own.held_bytes[i] = tb_held_bytes(facts.chips[i].device);
+        own.kept_bytes[i] = tb_kept_copies_bytes(facts.chips[i].device);
         own.loads[i] = atomic_load(&loads[i]);
     }
+    own.found_bytes = tb_found_bytes();
     return own;
 }
 
@@ -270,6 +277,7 @@ static void prepare_welcome(void)
             welcome.clusters[i] = *chip->clusters;
         welcome.descriptions[i] = *tb_machine_device(chip->device);
     }
+    tb_begin_keeping_copies(&welcome);
 }
 
 /* What they hold is given back by them; not for ever, as a device may be at fault. */

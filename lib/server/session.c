@@ -3,6 +3,7 @@
 #include "lib/device/platform.h"
 #include "lib/process/clock.h"
 #include "lib/server/check_order.h"
+#include "lib/server/kept_copies.h"
 #include "lib/server/sleepers.h"
 
 #include <poll.h>
@@ -219,7 +220,7 @@ static tb_status finish_device(const session *session, int device)
     return TB_OK;
 }
 
-/* A device's memory as far as clients may have it: all of it, what nobody holds, and what those hold who sleep. */
+/* A device's memory as far as clients may have it: all of it, what no client holds, and what those hold who sleep. */
 typedef struct room {
     uint64_t total, free, asleep;
 } room;
@@ -229,9 +230,12 @@ static tb_status find_room(const session *session, const tb_order *order, const 
     size_t free_bytes = 0, total_bytes = 0;
     TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
     const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
-    const uint64_t left = most == 0 ? UINT64_MAX : held < most ? most - held : 0;
+    const uint64_t left = most == 0     ? UINT64_MAX
+                          : held < most ? most - held
+                                        : 0,
+                   most_free = free_bytes + tb_kept_copies_bytes(chip->device);
     *room = (struct room){.total = most > 0 && most < total_bytes ? most : total_bytes,
-                          .free = left < free_bytes ? left : free_bytes,
+                          .free = left < most_free ? left : most_free,
                           .asleep = tb_bytes_asleep(&session->sleeper, order->device)};
     return TB_OK;
 }
@@ -247,18 +251,24 @@ static uint64_t share_of(const session *session, const tb_order *order, const ro
     return more < left ? more : left;
 }
 
+static tb_claimed claimed_of(const session *session, int device)
+{
+    return (tb_claimed){.held = atomic_load(&held_bytes[device]), .most = session->facts->memory_most};
+}
+
 /* What others hold who sleep is taken back where there is not enough without. */
 static tb_status allocate_share(const session *session, const tb_order *order, const tb_chip *chip,
                                 void **memory)
 {
     for (;;) {
+        const tb_claimed claimed = claimed_of(session, chip->device);
         room room;
         TB_TRY(find_room(session, order, chip, &room));
         tb_status status = TB_OUT_OF_MEMORY;
         if (order->bytes > share_of(session, order, &room))
             return status;
         if (order->bytes <= room.free)
-            status = tb_allocate(chip->device, (size_t)order->bytes, memory);
+            status = tb_allocate_past_copies(chip->device, order->bytes, &claimed, memory);
         if (status != TB_OUT_OF_MEMORY || !tb_take_back_from_sleeper(&session->sleeper, order->device))
             return status;
     }
@@ -318,6 +328,57 @@ static tb_status tell_memory(session *session, const tb_order *order)
     return status;
 }
 
+/* ---- Copies of operands ----------------------------------------------------------------------------------- */
+
+static bool check_copied(session *session, const tb_order *order, tb_copied_block *block, char **notes)
+{
+    block->stream = stream_of(session, order);
+    if (!block->stream || order->copy.key == 0 || order->copy.notes_bytes > TB_NOTES_BYTES_MOST)
+        return false;
+    block->device = session->streams[order->stream].chip->device;
+    block->key = order->copy.key;
+    block->memory = (void *)(uintptr_t)order->address;
+    block->bytes = order->bytes;
+    *notes = tb_check_slot(&session->holdings, order->copy.notes, order->copy.notes_bytes);
+    return *notes && order->bytes > 0 &&
+           holds(&session->holdings, block->device, order->address, order->bytes);
+}
+
+static tb_status find_copy(session *session, const tb_order *order)
+{
+    tb_copied_block block;
+    uint64_t notes_bytes;
+    char *notes;
+    if (!check_copied(session, order, &block, &notes))
+        return REFUSED;
+    TB_TRY(tb_find_copy(&block, notes, order->copy.notes_bytes, &notes_bytes));
+    answer(session, order, TB_OK, notes_bytes, 0);
+    return TB_OK;
+}
+
+/* The client goes on when its notes have been read. */
+static tb_status keep_copy(session *session, const tb_order *order)
+{
+    tb_copied_block block;
+    char *notes;
+    if (!check_copied(session, order, &block, &notes))
+        return REFUSED;
+    const tb_claimed claimed = claimed_of(session, block.device);
+    void *own = malloc(order->copy.notes_bytes + 1);
+    if (own)
+        memcpy(own, notes, order->copy.notes_bytes);
+    answer(session, order, TB_OK, 0, 0);
+    return own ? tb_keep_copy(&block, &claimed, own, order->copy.notes_bytes) : TB_OK;
+}
+
+static tb_status tell_key(const tb_order *order)
+{
+    if (order->copy.key == 0)
+        return REFUSED;
+    tb_tell_key(order->copy.key);
+    return TB_OK;
+}
+
 static tb_status carry_out(session *session, tb_order *order)
 {
     switch (order->kind) {
@@ -341,6 +402,12 @@ static tb_status carry_out(session *session, tb_order *order)
         return release(session, order);
     case TB_ORDER_MEMORY:
         return tell_memory(session, order);
+    case TB_ORDER_TELL_KEY:
+        return tell_key(order);
+    case TB_ORDER_KEEP_COPY:
+        return keep_copy(session, order);
+    case TB_ORDER_FIND_COPY:
+        return find_copy(session, order);
     }
     return REFUSED;
 }

@@ -141,6 +141,14 @@ char *tb_server_slots(void)
     return server.slots;
 }
 
+bool tb_server_knows_key(uint64_t key)
+{
+    bool is_known = false;
+    for (int i = 0; i < TB_WIRE_KEYS; i++)
+        is_known |= atomic_load_explicit(&server.wire->keys[i], memory_order_relaxed) == key;
+    return is_known;
+}
+
 /* ---- Waiting ---------------------------------------------------------------------------------------------- */
 
 static bool has_ended(void)
@@ -256,7 +264,16 @@ static bool is_answered(uint32_t which, uint32_t number)
 /* Only what the kind needs is copied: most orders have no command. */
 static size_t bytes_of(const tb_order *order)
 {
-    return order->kind == TB_ORDER_COMMAND ? sizeof *order : offsetof(tb_order, command);
+    switch (order->kind) {
+    case TB_ORDER_COMMAND:
+        return sizeof *order;
+    case TB_ORDER_TELL_KEY:
+    case TB_ORDER_KEEP_COPY:
+    case TB_ORDER_FIND_COPY:
+        return offsetof(tb_order, copy) + sizeof order->copy;
+    default:
+        return offsetof(tb_order, command);
+    }
 }
 
 /* Under the lock. */

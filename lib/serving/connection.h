@@ -24,6 +24,9 @@ const tb_welcome *tb_server_welcome(void);
 /* Memory that both sides map, of tb_server_welcome()->slots_bytes. */
 char *tb_server_slots(void);
 
+/* Whether the server has been told of the key of an operand, not 0. */
+bool tb_server_knows_key(uint64_t key);
+
 /* Around all that a thread orders. Where the server has taken back what this client held of the devices' memory while no thread was
  * between the two, forget is called first, by one thread. */
 void tb_begin_orders(void (*forget)(void));

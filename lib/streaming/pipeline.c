@@ -104,6 +104,7 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_events(&pipeline->crossed, 1);
     close_events(pipeline->consumed, TB_RING_MAXIMUM);
     close_events(pipeline->finished, TB_SWATHS_IN_FLIGHT);
+    tb_give_buffer(&pipeline->notes_room);
     tb_unmake(pipeline);
 }
 
