@@ -35,7 +35,7 @@ if [[ $device == served ]]; then
     record+=-served device=sim server=([old]=SERVER=never [new]=SERVER=auto)
     XDG_RUNTIME_DIR=$(mktemp -d)
     export XDG_RUNTIME_DIR
-    "$new/tests/tool/tileblas-command-sim" serve >"$XDG_RUNTIME_DIR/said" &
+    "$new/tests/tool/tileblas-sim" serve >"$XDG_RUNTIME_DIR/said" &
     serving=$!
     trap 'kill "$serving"; wait "$serving"; rm -rf "$XDG_RUNTIME_DIR"' EXIT
     until grep -q ready "$XDG_RUNTIME_DIR/said"; do

@@ -430,15 +430,30 @@ static bool is_time_to_look(void)
     return true;
 }
 
-/* A call that the host answers sooner is none to look for a server for. */
-#define MEET_SECONDS 0.2e-3
+/* A call that the host answers sooner is none to look for a server for; nor are those that it has answered in less than so long
+ * altogether, about as long as a server takes to serve its first product. */
+#define MEET_SECONDS  0.2e-3
+#define WORTH_SECONDS 3e-3
+
+static bool is_worth_a_server(const tb_plan *plan)
+{
+    static _Atomic(double) seconds;
+    if (plan->start != TB_START_NOT)
+        return true;
+    if (plan->host_seconds < MEET_SECONDS)
+        return false;
+    double before = atomic_load(&seconds);
+    while (!atomic_compare_exchange_weak(&seconds, &before, before + plan->host_seconds))
+        ;
+    return before + plan->host_seconds >= WORTH_SECONDS;
+}
 
 static bool may_look_for_server(const tb_plan *plan)
 {
     return tb_machine_facts().readiness == TB_UNTRIED && tb_may_open_to_use() &&
            tb_option_value(TB_OPTION_SERVER) != TB_SERVER_NEVER &&
            tb_option_value(TB_OPTION_START) != TB_START_OPTION_NEVER && !tb_platform.in_process() &&
-           (plan->host_seconds >= MEET_SECONDS || plan->start != TB_START_NOT) && is_time_to_look();
+           is_worth_a_server(plan) && is_time_to_look();
 }
 
 static bool greet_server(void)

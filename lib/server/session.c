@@ -9,18 +9,22 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 /* How long the thread looks for orders before it sleeps, and sleeps before it looks for the client. */
 #define SPIN_SECONDS  100e-6
 #define SLEEP_SECONDS 10e-3
 
-/* While a device is at work for the client: how long the thread looks without a pause, and the pause then. */
+/* While a device is at work for the client: how long the thread looks without a pause, and the pause then. With more clients than a
+ * quarter of the cores it pauses at once, as their own threads want these. */
 #define BUSY_SECONDS  1e-3
 #define PAUSE_SECONDS 20e-6
+enum { CORES_OF_CLIENT = 4 };
 
 /* Orders that are done before events are looked at again; pieces of device memory that a client may hold. */
-enum { ORDERS_AT_A_TIME = 16, BLOCKS_MOST = 4096 };
+enum { ORDERS_AT_A_TIME = 4, BLOCKS_MOST = 4096 };
 
 typedef struct block {
     int device;
@@ -32,6 +36,7 @@ typedef struct held_event {
     tb_event *event; /* NULL: there is none */
     int device;
     uint32_t number; /* of the last record */
+    uint8_t stream;  /* in which that is */
     bool is_pending; /* it has not been seen to have passed */
 } held_event;
 
@@ -46,7 +51,7 @@ typedef struct session {
         tb_launch last; /* in it */
     } streams[TB_WIRE_STREAMS];
     held_event events[TB_WIRE_EVENTS];
-    uint16_t pending[TB_WIRE_EVENTS];
+    uint16_t pending[TB_WIRE_EVENTS]; /* in the order of their records */
     int pending_count;
     block blocks[BLOCKS_MOST];
     int block_count;
@@ -127,6 +132,26 @@ static tb_status command(session *session, tb_order *order)
     return tb_enqueue(stream, &order->command);
 }
 
+/* The latest is the last. */
+static void add_pending(session *session, uint32_t number, uint32_t stream)
+{
+    held_event *event = &session->events[number];
+    int count = session->pending_count;
+    if (event->is_pending) {
+        int i = 0;
+        while (session->pending[i] != number)
+            i++;
+        memmove(&session->pending[i], &session->pending[i + 1],
+                (size_t)(--count - i) * sizeof *session->pending);
+    } else {
+        atomic_fetch_add(&pending_records[event->device], 1);
+    }
+    session->pending[count] = (uint16_t)number;
+    session->pending_count = count + 1;
+    event->stream = (uint8_t)stream;
+    event->is_pending = true;
+}
+
 static tb_status record(session *session, const tb_order *order)
 {
     tb_stream *stream = stream_of(session, order);
@@ -140,11 +165,7 @@ static tb_status record(session *session, const tb_order *order)
         TB_TRY(tb_create_event(device, &event->event));
     event->device = device;
     event->number = order->number;
-    if (!event->is_pending) {
-        session->pending[session->pending_count++] = (uint16_t)order->event;
-        atomic_fetch_add(&pending_records[device], 1);
-    }
-    event->is_pending = true;
+    add_pending(session, order->event, order->stream);
     return tb_record(event->event, stream);
 }
 
@@ -409,26 +430,33 @@ static tb_status next_order(session *session, bool *any)
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
 
+/* Of a stream's records none passes before an earlier one: those behind one that has not are not asked. */
 static tb_status tell_passed(session *session, bool *any)
 {
     tb_wire *wire = session->wire;
-    *any = false;
-    for (int i = 0; i < session->pending_count;) {
-        held_event *event = &session->events[session->pending[i]];
-        if (event->event && !tb_event_passed(event->event)) {
-            i++;
+    uint64_t waiting = 0; /* streams, by bits */
+    tb_status status = TB_OK;
+    int left = 0;
+    for (int i = 0; i < session->pending_count; i++) {
+        const uint16_t number = session->pending[i];
+        held_event *event = &session->events[number];
+        const uint64_t stream = UINT64_C(1) << event->stream;
+        if (event->event && (status != TB_OK || (waiting & stream) != 0 || !tb_event_passed(event->event))) {
+            waiting |= stream;
+            session->pending[left++] = number;
             continue;
         }
         if (event->event)
-            TB_TRY(tb_event_wait(event->event));
+            status = tb_event_wait(event->event);
         event->is_pending = false;
         atomic_fetch_sub(&pending_records[event->device], 1);
-        atomic_store(&wire->passed[session->pending[i]], event->number);
-        session->pending[i] = session->pending[--session->pending_count];
-        *any = true;
+        if (status == TB_OK)
+            atomic_store(&wire->passed[number], event->number);
     }
-    if (!*any)
-        return TB_OK;
+    *any = left < session->pending_count;
+    session->pending_count = left;
+    if (!*any || status != TB_OK)
+        return status;
     atomic_fetch_add(&wire->events_passed, 1);
     if (atomic_load(&wire->client_sleeps))
         tb_wire_wake(&wire->events_passed);
@@ -504,6 +532,8 @@ static tb_status do_orders(session *session, bool *any)
 static tb_status serve_client(session *session, int socket, int client, const atomic_bool *stop)
 {
     double moved = tb_seconds(), looked = moved;
+    const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    prctl(PR_SET_TIMERSLACK, 1000UL); /* ns: pauses are as short as they are meant to be */
     while (!atomic_load(stop)) {
         bool ordered, passed;
         TB_TRY(do_orders(session, &ordered));
@@ -513,7 +543,8 @@ static tb_status serve_client(session *session, int socket, int client, const at
         const double now = tb_seconds();
         if (ordered || passed)
             atomic_store_explicit(&session->sleeper.moved, moved = now, memory_order_relaxed);
-        else if (session->pending_count > 0 && now - moved > BUSY_SECONDS)
+        else if (session->pending_count > 0 &&
+                 (now - moved > BUSY_SECONDS || CORES_OF_CLIENT * tb_count_sessions() > cores))
             pause_for_device();
         else if (session->pending_count == 0 && now - moved > SPIN_SECONDS)
             sleep_for_orders(session);

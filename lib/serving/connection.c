@@ -25,7 +25,7 @@
 #define UNANSWERED_MILLISECONDS 1000
 
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
-#define SPIN_SECONDS  20e-6
+#define SPIN_SECONDS  200e-6
 #define SLEEP_SECONDS 5e-3
 
 static struct {

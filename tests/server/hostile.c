@@ -54,6 +54,24 @@ static tb_copy draw_copy(const client *client, check_random *random)
     return copy;
 }
 
+/* Of a rectangle of a matrix of any structure, which may read what lies beside the rectangle, and beside the matrix. */
+static tb_expansion draw_expansion(const client *client, check_random *random)
+{
+    tb_operand whole = {.matrix = matrix_at(client, 0),
+                        .structure = (tb_structure)check_between(random, TB_GENERAL, TB_TRIANGULAR),
+                        .stored = (tb_triangle)check_between(random, TB_LOWER, TB_UPPER)};
+    const int64_t row = check_between(random, 0, N - 1), column = check_between(random, 0, N - 1),
+                  rows = check_between(random, 1, N - row), columns = check_between(random, 1, N - column);
+    tb_expansion expansion = {.source = tb_operand_part(&whole, row, column, rows, columns),
+                              .target = matrix_at(client, 1),
+                              .factor = {1, 0}};
+    if (check_between(random, 0, 7) == 0)
+        expansion.source.diagonal += check_between(random, -200, 200);
+    expansion.target.rows = rows;
+    expansion.target.columns = columns;
+    return expansion;
+}
+
 /* By any row of the catalog: many do not take it. */
 static void draw_launch(const client *client, check_random *random, tb_command *command)
 {
@@ -78,8 +96,7 @@ static tb_order draw_command(const client *client, check_random *random)
         command->copy = draw_copy(client, random);
         break;
     case TB_COMMAND_EXPAND:
-        command->expansion = (tb_expansion){
-            .source = {.matrix = matrix_at(client, 0)}, .target = matrix_at(client, 1), .factor = {1, 0}};
+        command->expansion = draw_expansion(client, random);
         break;
     case TB_COMMAND_FOLD:
         command->folding = (tb_folding){.sums = matrix_at(client, 0),
