@@ -227,6 +227,31 @@ def a_socket_can_be_elsewhere():
         assert not os.path.exists(path)
 
 
+def nobody_meets_another_user():
+    if os.geteuid() != 0:
+        print("skipped: only root can be another user")
+        return
+    with _user() as user, tempfile.TemporaryDirectory() as elsewhere:
+        other = 65534
+        os.chmod(elsewhere, 0o777)
+        try:
+            started = subprocess.run([PATHS["TOOL_SIM"], "serve", "--start", "--socket", f"{elsewhere}/other"], check=False,
+                                     user=other, group=other, extra_groups=(), env={**os.environ, **user}, timeout=60)
+        except PermissionError:
+            print("skipped: another user cannot reach the command")
+            return
+        equal(started.returncode, 0)
+        equal(_calls_on_device(user, f"{elsewhere}/other"), 0)
+        contains(_serve(user, "--status", "--socket", f"{elsewhere}/other").stderr, "its socket is another user's")
+        _serve(user, "--start", "--socket", f"{elsewhere}/own")
+        os.chmod(f"{elsewhere}/own", 0o666)
+        for name in ("own", "other"):
+            asked = subprocess.run([PATHS["TOOL_SIM"], "serve", "--stop", "--socket", f"{elsewhere}/{name}"], check=False, timeout=60,
+                                   user=other, group=other, extra_groups=(), env={**os.environ, **user}, stderr=subprocess.DEVNULL)
+            equal(asked.returncode, int(name == "own"))
+        equal(_serve(user, "--stop", "--socket", f"{elsewhere}/own").returncode, 0)
+
+
 def what_is_no_socket_stays():
     with _user() as user, tempfile.TemporaryDirectory() as elsewhere:
         path = f"{elsewhere}/thesis"
