@@ -125,8 +125,7 @@ void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot
     slot->expands = transfer->expansion;
     if (slot->expands)
         slot->expansion = tb_expansion_of_columns(transfer->expansion, (tb_range){column, (int64_t)columns});
-    const bool known =
-        strip && tb_know(strip, of_operand, (int64_t)columns) && !transfer->cached->is_doubted;
+    const bool known = strip && tb_know(strip, of_operand, (int64_t)columns) && !transfer->cached->is_doubted;
     if (strip && !known)
         transfer->cached->is_unoffered = true;
     slot->compared = known ? transfer->cached : NULL;
