@@ -63,7 +63,8 @@ typedef struct tb_pipeline {
     tb_known_tiling known[TB_TILINGS_KEPT];
     unsigned next_known;
     tb_operand_cache operands;
-    tb_buffer notes_room; /* pinned, for what is said of copies (others_copies.h), while the pipeline is there */
+    tb_buffer
+        notes_room; /* pinned, for what is said of copies (others_copies.h), while the pipeline is there */
 } tb_pipeline;
 
 /* A product's turn at a device. A medium one shares the device with others, each of them with a pipeline of
