@@ -16,7 +16,8 @@ enum { STEP_BYTES = 64 };
 
 /* A pair of 32-bit words for each pair of the data. The second sum begins with the second pair. */
 static uint64_t key[TB_FINGERPRINT_KEY_WORDS];
-_Static_assert(TB_FINGERPRINT_KEY_WORDS == TB_FINGERPRINT_BYTES / 8 + 1, "a pair for each pair, and one more");
+_Static_assert(TB_FINGERPRINT_KEY_WORDS == TB_FINGERPRINT_BYTES / 8 + 1,
+               "a pair for each pair, and one more");
 static _Atomic(const uint64_t *) offered; /* in place of one that is drawn; NULL: none was */
 static bool is_drawn;
 static tb_once once = TB_ONCE;

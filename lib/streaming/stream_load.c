@@ -107,12 +107,15 @@ void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot
         .row_bytes = column_bytes,
         .rows = columns,
         .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
+        .finds_pages = columns * transfer->pitch > slot->found,
         .stairs = stairs,
         .seen = transfer->seen,
         .seen_shift = TB_SEEN_BEFORE_SHIFT,
         .element = tb_real_of(from->element),
         .prints = strip ? tb_prints_of_column(strip, of_operand) : NULL,
     };
+    if (copy.finds_pages)
+        slot->found = columns * transfer->pitch;
     slot->upload = (tb_copy){
         .direction = TB_HOST_TO_DEVICE,
         .target = transfer->target + (transfer->expansion ? 0 : (size_t)column * transfer->target_pitch),
@@ -125,8 +128,7 @@ void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot
     slot->expands = transfer->expansion;
     if (slot->expands)
         slot->expansion = tb_expansion_of_columns(transfer->expansion, (tb_range){column, (int64_t)columns});
-    const bool known =
-        strip && tb_know(strip, of_operand, (int64_t)columns) && !transfer->cached->is_doubted;
+    const bool known = strip && tb_know(strip, of_operand, (int64_t)columns) && !transfer->cached->is_doubted;
     if (strip && !known)
         transfer->cached->is_unoffered = true;
     slot->compared = known ? transfer->cached : NULL;
