@@ -1,8 +1,10 @@
 /* A server in this process, or in the background: a process of a session of its own, which nobody waits for. */
 #include "lib/machine/device_state.h"
+#include "lib/process/clock.h"
 #include "lib/serving/greeting.h"
 #include "lib/user/options.h"
 #include "tools/server.h"
+#include "tools/server_again.h"
 #include "tools/tool.h"
 
 #include <errno.h>
@@ -44,7 +46,12 @@ static tb_server_end serve(const tb_server_options *options)
 {
     tb_set_option("SERVER", "never");
     tb_set_option("START", "wait");
-    return tb_serve(options);
+    const bool is_watched_over = tool_is_watched_over();
+    const double began = tb_seconds();
+    const tb_server_end end = tb_serve(options);
+    if (end == TB_SERVER_LOST_DEVICE && !is_watched_over)
+        tool_serve_again(options, began);
+    return end;
 }
 
 static void say_ready(const char *device_name)

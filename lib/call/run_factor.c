@@ -12,8 +12,10 @@
 #include "kernels/panels/launch_panel.h"
 #include "lib/device/copies.h"
 #include "lib/device/memory.h"
+#include "lib/device/served_use.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 #include "lib/process/leaving.h"
 #include "lib/user/log.h"
 #include "lib/user/options.h"
@@ -35,6 +37,7 @@ typedef struct work {
     tb_buffer matrix, flag; /* on the device: the copy, and info */
     /* In host memory: columns until it is known that they are finished. NULL: they go straight to a device. */
     char *staging;
+    bool in_use;             /* the device is used for it (lib/device/served_use.h) */
     tb_held held[HELD_MOST]; /* what products have taken since the stream was waited for */
     int held_count;
     int64_t finished; /* columns that are in the program's matrix */
@@ -184,6 +187,14 @@ static void give_memory(work *work)
     tb_unmake(staging);
 }
 
+static void end_use(work *work)
+{
+    if (work->in_use) {
+        work->in_use = false;
+        tb_end_use(work->plan->place.device);
+    }
+}
+
 /* The device has come to rest. What was made in host memory is lost where the C library's allocator may have been left. */
 static void leave(void *left)
 {
@@ -192,6 +203,7 @@ static void leave(void *left)
         work->staging = NULL;
     if (tb_machine_device(work->plan->place.device))
         give_memory(work);
+    end_use(work);
 }
 
 /* ---- What is not finished --------------------------------------------------------------------------------- */
@@ -242,8 +254,6 @@ static tb_status finish_fetched(work *work, const tb_host *host)
 
 static tb_outcome finish(work *work, tb_status status, const tb_host *host)
 {
-    if (status == TB_DEVICE_LOST)
-        tb_machine_lose("factoring a matrix");
     if (is_on_device(work)) {
         const bool is_finished = status != TB_DEVICE_LOST && finish_fetched(work, host) == TB_OK;
         if (!is_finished && work->finished == 0)
@@ -267,11 +277,15 @@ static tb_outcome run(work *work, const tb_host *host)
     work->triangle = tb_rank_k(tb_gemm_routine(factor->a.element), factor->stored, false, factor->n, 0, 0,
                                NULL, factor->n, 1, factor->a.data, factor->a.ld);
     tb_when_left(&leaving, leave, work);
-    tb_status status = take_memory(work);
+    work->in_use = tb_begin_use(work->plan->place.device);
+    tb_status status = work->in_use ? take_memory(work) : TB_DEVICE_LOST;
     if (status == TB_OK)
         status = (is_on_device(work) ? tb_in_callers_stream : tb_in_own_stream)(&work->plan->place,
                                                                                 take_steps, work);
     give_memory(work);
+    if (work->in_use && status == TB_DEVICE_LOST)
+        tb_machine_lose_device(work->plan->place.device, "factoring a matrix");
+    end_use(work);
     tb_not_left(&leaving);
     if (status != TB_OK)
         return finish(work, status, host);

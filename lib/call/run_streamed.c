@@ -11,6 +11,7 @@
 #include "lib/device/platform.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/start.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"
@@ -19,6 +20,8 @@
 #include "lib/streaming/stream_product.h"
 #include "words/frame.h"
 #include "words/lowered.h"
+
+#define MULTIPLYING "multiplying matrices in host memory"
 
 /* One device's region of a call, and how it went. */
 typedef struct work {
@@ -66,6 +69,8 @@ static void take_turn(work *work)
         work->status =
             reads_as_given ? TB_UNSUPPORTED : tb_stream_region(turn->pipeline, region, &work->done);
         work->seconds = tb_seconds() - start;
+        if (work->status == TB_DEVICE_LOST && work->device >= TB_SERVED_FIRST)
+            tb_machine_lose_device(work->device, MULTIPLYING);
         tb_end_turn(turn);
     }
     tb_close_side(region->side);
@@ -309,8 +314,9 @@ static tb_outcome run_regions(const tb_product *product, const tb_plan *plan, co
             return TB_DONE;
         lost = status == TB_DEVICE_LOST;
     }
-    if (lost)
-        tb_machine_lose("multiplying matrices in host memory");
+    /* Of a server's the turn has seen to that: there may be another one by now. */
+    if (lost && plan->regions[0].device < TB_SERVED_FIRST)
+        tb_machine_lose(MULTIPLYING);
     return plan->needs_device ? TB_DECLINED : finish(works, count, host);
 }
 

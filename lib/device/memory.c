@@ -2,6 +2,7 @@
 
 #include "lib/process/clock.h"
 #include "lib/device/platform.h"
+#include "lib/device/served_use.h"
 #include "lib/process/lock.h"
 #include "lib/user/options.h"
 #include "lib/process/threads.h"
@@ -105,6 +106,17 @@ void tb_forget_buffers(void)
     lock = (tb_lock){0};
 }
 
+void tb_forget_served_buffers(bool pinned_too)
+{
+    take_lock();
+    for (size_t i = kept_count; i-- > 0;)
+        if (kept[i].buffer.device >= TB_SERVED_FIRST ||
+            (pinned_too && kept[i].buffer.device == TB_PINNED_SERVED))
+            remove_kept(i);
+    atomic_fetch_add(&changes, 1);
+    tb_free_lock(&lock);
+}
+
 /* ---- What nobody has used for long ------------------------------------------------------------------------ */
 
 static double keep_seconds(void)
@@ -122,27 +134,43 @@ static size_t find_oldest(void)
     return oldest;
 }
 
-/* Lives while anything is kept, asleep. */
+/* Gives back the oldest, or says for how many seconds it stays. What lies where nobody can order anything any more is only
+ * forgotten. */
+static double give_back_oldest(bool reaches_server)
+{
+    const size_t oldest = find_oldest();
+    const double left = kept[oldest].since + keep_seconds() - tb_seconds();
+    if (left > 0)
+        return left;
+    tb_buffer buffer = remove_kept(oldest);
+    const bool is_served = buffer.device >= TB_SERVED_FIRST || buffer.device == TB_PINNED_SERVED;
+    tb_free_lock(&lock);
+    if (!is_served || reaches_server)
+        release(&buffer);
+    take_lock();
+    return 0;
+}
+
+/* Lives while anything is kept, asleep. A use of a server begins before the lock is taken, in which buffers are forgotten
+ * when it ends. */
 static void *give_back_unused(void *unused)
 {
-    take_lock();
-    while (kept_count > 0 && atomic_load(&exits) == 0) {
-        size_t oldest = find_oldest();
-        const double left = kept[oldest].since + keep_seconds() - tb_seconds();
-        if (left > 0) {
-            tb_free_lock(&lock);
+    for (double left = 0;;) {
+        if (left > 0)
             tb_wait_while(&exits, 0, left);
-            take_lock();
-            continue;
-        }
-        tb_buffer buffer = remove_kept(oldest);
-        tb_free_lock(&lock);
-        release(&buffer);
+        const bool reaches_server = tb_begin_use(TB_SERVED_FIRST);
         take_lock();
+        const bool goes_on = kept_count > 0 && atomic_load(&exits) == 0;
+        if (goes_on)
+            left = give_back_oldest(reaches_server);
+        else
+            janitor_at_work = false;
+        tb_free_lock(&lock);
+        if (reaches_server)
+            tb_end_use(TB_SERVED_FIRST);
+        if (!goes_on)
+            return unused;
     }
-    janitor_at_work = false;
-    tb_free_lock(&lock);
-    return unused;
 }
 
 /* Under the lock. Where no thread can be had, buffers stay. */

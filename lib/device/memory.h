@@ -30,6 +30,9 @@ tb_status tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
 /* In a forked child, which has none of its parent's buffers: nobody's are kept. */
 void tb_forget_buffers(void);
 
+/* Those of devices that another process has up are gone, and pinned memory only where that is said: it is not given back. */
+void tb_forget_served_buffers(bool pinned_too);
+
 /* How much of a device's memory is kept by nobody but us, in bytes. */
 size_t tb_kept_bytes(int device);
 

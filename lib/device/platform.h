@@ -52,7 +52,7 @@ static inline bool tb_has_platform(void)
 /* Devices that another process has up begin at this ordinal; below it are the platform's own. */
 #define TB_SERVED_FIRST 32
 
-/* Who serves those; NULL: nobody. Set once, by lib/serving/device_served.c. */
+/* Who serves those; NULL: nobody up to now. Set once, by lib/serving/device_served.c. */
 extern const tb_device_operations *tb_served_devices;
 
 /* The table of a device. */

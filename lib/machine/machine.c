@@ -16,12 +16,14 @@
 /* A tb_readiness; who waits for it to be settled sleeps on it. */
 static _Atomic(uint32_t) readiness = TB_UNTRIED;
 
-/* Written before readiness becomes TB_READY, constant from then on. */
-static const tb_device_description *descriptions; /* by ordinal, from the first one on */
-static int first_device, device_count;
+/* Something before readiness becomes TB_READY; of no devices until then. */
+static const tb_known_devices nothing;
+static _Atomic(const tb_known_devices *) published = &nothing;
 
-/* What is known of the devices: a new table whenever that changes, so that readers need no lock. */
-static _Atomic(const tb_chip *) chips;
+static const tb_known_devices *known_devices(void)
+{
+    return atomic_load_explicit(&published, memory_order_acquire);
+}
 
 /* Seconds that the host took, up to now, for calls that a device would have won, had it been up. */
 static _Atomic(double) host_spent;
@@ -50,25 +52,29 @@ static int devices_wanted(void)
     return wanted == 0 && tb_local_rank() >= 0 ? 1 : wanted;
 }
 
-/* A build without kernels has nothing to look for. */
-static tb_readiness readiness_now(void)
+/* A build without kernels has nothing to look for. Devices are ready that somebody has published before the readiness was looked at:
+ * who leaves a server for devices of its own would otherwise be taken to have these while they come up. */
+static tb_readiness readiness_of(const tb_known_devices *known)
 {
     const tb_readiness now = (tb_readiness)atomic_load_explicit(&readiness, memory_order_acquire);
-    return now == TB_UNTRIED && !tb_has_platform() ? TB_ABSENT : now;
+    return now == TB_UNTRIED && !tb_has_platform() ? TB_ABSENT
+           : now == TB_READY && known == &nothing  ? TB_STARTING
+                                                   : now;
 }
 
 tb_machine tb_machine_facts(void)
 {
+    const tb_known_devices *known = known_devices();
     tb_machine machine = {
-        .readiness = readiness_now(),
+        .readiness = readiness_of(known),
         .host_cores = host_cores(),
         .devices_wanted = devices_wanted(),
         .host_spent = TB_LOAD(&host_spent),
         .starts_at_once = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT,
     };
     if (machine.readiness == TB_READY) {
-        machine.chips = atomic_load_explicit(&chips, memory_order_acquire);
-        machine.chip_count = device_count;
+        machine.chips = known->chips;
+        machine.chip_count = known->count;
     }
     return machine;
 }
@@ -88,16 +94,9 @@ void tb_machine_end_trial(void)
     tb_wake_all(&readiness);
 }
 
-void tb_machine_describe(const tb_device_description *all, int first, int count)
+void tb_machine_publish(const tb_known_devices *known)
 {
-    descriptions = all;
-    first_device = first;
-    device_count = count;
-}
-
-void tb_machine_publish(const tb_chip *table)
-{
-    atomic_store_explicit(&chips, table, memory_order_release);
+    atomic_store_explicit(&published, known, memory_order_release);
 }
 
 void tb_machine_settle(tb_readiness to)
@@ -131,8 +130,7 @@ void tb_machine_leave_server(void)
 void tb_machine_begin_anew(void)
 {
     atomic_store(&readiness, TB_UNTRIED);
-    atomic_store(&chips, NULL);
-    device_count = 0;
+    atomic_store(&published, &nothing);
 }
 
 tb_readiness tb_machine_forget(void)
@@ -172,22 +170,24 @@ void tb_machine_lose(const char *during)
 
 const tb_device_description *tb_machine_device(int device)
 {
-    bool ready = atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY;
-    const int index = device - first_device;
-    return ready && index >= 0 && index < device_count ? &descriptions[index] : NULL;
+    const tb_known_devices *known = known_devices();
+    const int index = device - known->first;
+    const bool is_ready = readiness_of(known) == TB_READY;
+    return is_ready && index >= 0 && index < known->count ? &known->descriptions[index] : NULL;
 }
 
 tb_target tb_machine_target(int device)
 {
-    const tb_machine machine = {.chips = atomic_load_explicit(&chips, memory_order_acquire),
-                                .chip_count = device_count};
+    const tb_known_devices *known = known_devices();
+    const tb_machine machine = {.chips = known->chips, .chip_count = known->count};
     const tb_chip *chip = tb_find_chip(&machine, device);
     return chip ? tb_target_of(chip) : (tb_target){.architecture = 0};
 }
 
 int tb_machine_device_count(void)
 {
-    return atomic_load_explicit(&readiness, memory_order_acquire) == TB_READY ? device_count : 0;
+    const tb_known_devices *known = known_devices();
+    return readiness_of(known) == TB_READY ? known->count : 0;
 }
 
 /* Slots of 8 MiB, unless the option says otherwise: long enough for the link's full rate, and all of them

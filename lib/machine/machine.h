@@ -1,6 +1,7 @@
-/* The machine: is there a device, is it up, what is it. One process-wide state that only moves forward:
- * untried -> starting -> ready or absent, ready -> lost. A forked child finds it lost, unless its parent had not begun: then
- * the child may begin, and what the parent's calls have taken counts for it.
+/* The machine: is there a device, is it up, what is it. One process-wide state that moves forward,
+ * untried -> starting -> ready or absent, ready -> lost, and back to untried only where the devices were another process's. A forked
+ * child finds it lost, unless its parent had not begun: then the child may begin, and what the parent's calls have taken counts
+ * for it.
  *
  * Being ready means that one device is open, the first of tb_machine.chips. lib/machine/start.h brings devices up.
  */
@@ -52,15 +53,20 @@ bool tb_machine_begin(void);
 /* And back: a server was looked for, and there is none. */
 void tb_machine_end_trial(void);
 
-/* What the devices are, by ordinal from the first one on; before it is settled. Both stay valid for the life of the process. */
-void tb_machine_describe(const tb_device_description *all, int first, int count);
-void tb_machine_publish(const tb_chip *table);
+/* What is known of devices: a new one whenever that changes, so that readers need no lock. It stays valid, with all that it points to,
+ * for the life of the process. */
+typedef struct tb_known_devices {
+    const tb_chip *chips;
+    const tb_device_description *descriptions; /* by ordinal, from the first one on */
+    int first, count;
+} tb_known_devices;
+void tb_machine_publish(const tb_known_devices *known);
 
 /* From starting to ready, absent or lost. */
 void tb_machine_settle(tb_readiness to);
 void tb_machine_wait_until_settled(double seconds);
 
-/* From ready to untried: the server is left, for a device of the process's own. Calls that are under way find their device lost. */
+/* From ready to untried: the server is left, or has left. Calls that are under way find their device lost. */
 void tb_machine_leave_server(void);
 
 /* In a forked child whose parent's devices are another process's: untried again. */

@@ -2,6 +2,7 @@
 
 #include "lib/device/device_entry.h"
 #include "lib/device/memory.h"
+#include "lib/device/served_use.h"
 #include "lib/machine/calibrate.h"
 #include "lib/machine/claim.h"
 #include "lib/machine/local_rank.h"
@@ -31,13 +32,14 @@ static tb_device_description *descriptions; /* by ordinal */
 /* A new copy of the whole table whenever something is learned of a device: the latest is the one that has
  * been published. There are two changes a device, one more of the first, and one more where that could not be had. */
 static tb_chip *tables;
+static tb_known_devices *known; /* for each of them */
 static int tables_published;
 
 /* What whoever began asked for. */
 static tb_before_ready *before_ready;
 
-/* Another process has the devices up, or is being asked; when it was asked last. */
-static atomic_bool is_served;
+/* Another process has the devices up; is being asked; when it was asked last. */
+static atomic_bool is_served, is_asked;
 static _Atomic(double) looked;
 
 /* Held while a device is opened. */
@@ -58,8 +60,9 @@ static tb_chip *copy_table(void)
 
 static void publish(const tb_chip *table)
 {
-    tb_machine_publish(table);
-    tables_published++;
+    tb_known_devices *now = &known[tables_published++];
+    *now = (tb_known_devices){.chips = table, .descriptions = descriptions, .count = device_count};
+    tb_machine_publish(now);
 }
 
 /* ---- Opening devices -------------------------------------------------------------------------------------- */
@@ -159,7 +162,8 @@ static tb_status describe_all(void)
     const size_t count = (size_t)device_count;
     descriptions = calloc(count, sizeof *descriptions);
     tables = calloc((2 * count + 3) * count, sizeof *tables);
-    if (!descriptions || !tables)
+    known = calloc(2 * count + 3, sizeof *known);
+    if (!descriptions || !tables || !known)
         return TB_OUT_OF_MEMORY;
     for (int device = 0; device < device_count; device++)
         TB_TRY(tb_device_at(device)->describe(device, &descriptions[device]));
@@ -203,7 +207,6 @@ static tb_status bring_up(bool measures)
         return TB_NO_DEVICE;
     device_count = count;
     TB_TRY(describe_all());
-    tb_machine_describe(descriptions, 0, count);
     TB_TRY(open_any(measures));
     if (before_ready)
         before_ready(descriptions[latest_table()[0].device].name);
@@ -254,24 +257,66 @@ static void *open_others(void *unused)
 
 /* ---- Another process's ------------------------------------------------------------------------------------- */
 
-/* Its devices are open, and have been measured. */
+/* What a server has said of its devices. */
+typedef struct served_devices {
+    tb_known_devices known;
+    const struct served_devices *before; /* another one's: who has read it may have it still */
+    tb_chip chips[TB_WIRE_DEVICES];
+    tb_clusters clusters[TB_WIRE_DEVICES];
+    tb_device_description descriptions[TB_WIRE_DEVICES];
+} served_devices;
+
+static const served_devices *latest_served;
+
+/* They are open, and have been measured. */
+static void copy_welcome(served_devices *served, const tb_welcome *welcome)
+{
+    for (int index = 0; index < welcome->device_count; index++) {
+        tb_chip *chip = &served->chips[index];
+        *chip = welcome->chips[index];
+        chip->device = TB_SERVED_FIRST + index;
+        chip->open = chip->apart = true;
+        chip->reached = 0;
+        served->clusters[index] = welcome->clusters[index];
+        chip->clusters = welcome->knows_clusters[index] ? &served->clusters[index] : NULL;
+        served->descriptions[index] = welcome->descriptions[index];
+    }
+}
+
 static bool take_served_devices(void)
 {
     const tb_welcome *welcome = tb_server_welcome();
-    device_count = welcome->device_count;
-    tables = calloc(TB_DEVICES_MAXIMUM,
-                    sizeof *tables); /* whoever reads it while it is left may take it for longer */
-    if (!tables)
+    served_devices *served = tb_make(sizeof *served);
+    if (!served)
         return false;
-    for (int index = 0; index < device_count; index++) {
-        tables[index] = welcome->chips[index];
-        tables[index].device = TB_SERVED_FIRST + index;
-        tables[index].open = tables[index].apart = true;
-        tables[index].reached = 0;
-    }
-    tb_machine_describe(welcome->descriptions, TB_SERVED_FIRST, device_count);
-    publish(tables);
+    copy_welcome(served, welcome);
+    served->known = (tb_known_devices){.chips = served->chips,
+                                       .descriptions = served->descriptions,
+                                       .first = TB_SERVED_FIRST,
+                                       .count = welcome->device_count};
+    served->before = latest_served;
+    latest_served = served;
+    tb_machine_publish(&served->known);
     return true;
+}
+
+static bool leave_server(void)
+{
+    const bool was_served = atomic_exchange(&is_served, false);
+    if (was_served) {
+        tb_machine_leave_server();
+        tb_close_to_use();
+    }
+    return was_served;
+}
+
+void tb_machine_lose_device(int device, const char *during)
+{
+    if (device < TB_SERVED_FIRST)
+        tb_machine_lose(during);
+    else if (leave_server() && !atomic_load(&tb_device_shut))
+        tb_warn_once("the server of the devices was lost while %s; the CPU goes on until there is another",
+                     during);
 }
 
 /* ---- Beside the program ----------------------------------------------------------------------------------- */
@@ -283,10 +328,12 @@ static void forget_device_in_child(void)
 {
     tb_forget_bringing_up();
     tb_forget_buffers();
-    if (atomic_load(&is_served)) {
+    const bool was_asked = atomic_exchange(&is_asked, false),
+               was_served = atomic_exchange(&is_served, false) || was_asked;
+    if (was_served || !tb_may_open_to_use())
         tb_forget_served_devices();
+    if (was_served) {
         tb_machine_begin_anew();
-        device_count = tables_published = 0;
         atomic_store(&looked, 0);
         return;
     }
@@ -336,13 +383,6 @@ static void start_once(bool here, tb_before_ready *prepare)
     tb_not_left(&leaving);
 }
 
-/* What only a device of the process's own reaches is waited for. */
-static void leave_server(void)
-{
-    if (atomic_exchange(&is_served, false))
-        tb_machine_leave_server();
-}
-
 static void start_others_once(void)
 {
     static atomic_flag asked = ATOMIC_FLAG_INIT;
@@ -383,39 +423,77 @@ enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 5000 };
 static bool is_time_to_look(void)
 {
     const double now = tb_seconds();
-    if (now - atomic_load(&looked) < (tb_server_is_coming() ? COMING_SECONDS : LOOK_SECONDS))
+    if (now - atomic_load(&looked) < (tb_server_is_coming() ? COMING_SECONDS : LOOK_SECONDS) ||
+        now < tb_server_is_left_alone_until())
         return false;
     atomic_store(&looked, now);
     return true;
 }
 
-/* A call that the host answers sooner is none to look for a server for. */
-#define MEET_SECONDS 0.2e-3
+/* A call that the host answers sooner is none to look for a server for; nor are those that it has answered in less than so long
+ * altogether, about as long as a server takes to serve its first product. */
+#define MEET_SECONDS  0.2e-3
+#define WORTH_SECONDS 3e-3
+
+static bool is_worth_a_server(const tb_plan *plan)
+{
+    static _Atomic(double) seconds;
+    if (plan->start != TB_START_NOT)
+        return true;
+    if (plan->host_seconds < MEET_SECONDS)
+        return false;
+    double before = atomic_load(&seconds);
+    while (!atomic_compare_exchange_weak(&seconds, &before, before + plan->host_seconds))
+        ;
+    return before + plan->host_seconds >= WORTH_SECONDS;
+}
+
+static bool may_look_for_server(const tb_plan *plan)
+{
+    return tb_machine_facts().readiness == TB_UNTRIED && tb_may_open_to_use() &&
+           tb_option_value(TB_OPTION_SERVER) != TB_SERVER_NEVER &&
+           tb_option_value(TB_OPTION_START) != TB_START_OPTION_NEVER && !tb_platform.in_process() &&
+           is_worth_a_server(plan) && is_time_to_look();
+}
+
+static bool greet_server(void)
+{
+    const bool waits = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT;
+    if (!tb_may_open_to_use() || /* others may have met one meanwhile, and lost it */
+        !tb_meet_server(tb_slot_bytes(), waits ? GREETING_WAITED_FOR : GREETING_MILLISECONDS))
+        return false;
+    const bool is_taken = take_served_devices();
+    if (!is_taken)
+        tb_close_to_use();
+    return is_taken;
+}
+
+/* By the one thread that has begun. A server can be left that is taken for one when the machine is ready. */
+static bool meet_server(void)
+{
+    atomic_store(&is_asked, true);
+    const bool is_met = greet_server();
+    if (is_met) {
+        tb_machine_settle(TB_READY);
+        atomic_store(&is_served, true);
+    } else {
+        tb_machine_end_trial();
+    }
+    atomic_store(&is_asked, false);
+    return is_met;
+}
 
 bool tb_machine_meet_server(const tb_plan *plan)
 {
     volatile bool is_ours = true; /* as in start_once */
-    const bool waits = tb_option_value(TB_OPTION_START) == TB_START_OPTION_WAIT;
     tb_leaving leaving;
-    if (tb_machine_facts().readiness != TB_UNTRIED || tb_option_value(TB_OPTION_SERVER) == TB_SERVER_NEVER ||
-        tb_option_value(TB_OPTION_START) == TB_START_OPTION_NEVER || tb_platform.in_process() ||
-        (plan->host_seconds < MEET_SECONDS && plan->start == TB_START_NOT) || !is_time_to_look())
+    if (!may_look_for_server(plan))
         return false;
     tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
     is_ours = tb_machine_begin();
-    if (is_ours) {
-        atomic_store(&is_served, true);
-        const bool is_met =
-            tb_meet_server(tb_slot_bytes(), waits ? GREETING_WAITED_FOR : GREETING_MILLISECONDS) &&
-            take_served_devices();
-        atomic_store(&is_served, is_met);
-        if (is_met)
-            tb_machine_settle(TB_READY);
-        else
-            tb_machine_end_trial();
-    }
+    const bool is_met = is_ours && meet_server();
     tb_not_left(&leaving);
-    return is_ours && atomic_load(&is_served);
+    return is_met;
 }
 
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
@@ -425,7 +503,7 @@ bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
         return false;
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
     if (plan->needs_device && plan->start == TB_START_NOW)
-        leave_server();
+        leave_server(); /* what only a device of the process's own reaches is waited for */
     if (!waits && tb_server_is_coming())
         return false;
     start_once(waits, prepare);

@@ -4,8 +4,9 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "lib/process/clock.h"
-#include "lib/process/lock.h"
+#include "lib/server/kept_copies.h"
 #include "lib/server/listening.h"
+#include "lib/server/port.h"
 #include "lib/server/session.h"
 
 #include <poll.h>
@@ -17,14 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So many clients at a time; berths that wait for the next ones. */
-enum { CLIENTS_MOST = 256, BERTHS_READY = 2 };
-
 /* Between two moves of the heartbeat. */
 #define BEAT_SECONDS 2e-3
 
 /* A client says what it is within so long of its coming. */
 #define HELLO_MILLISECONDS 1000
+
+/* Copies of operands that nobody has used for so long are given back. */
+#define UNUSED_SECONDS 600.0
 
 /* What a pipeline's slots take, and pieces beside them: a pipeline for each device. */
 #define SLOTS_BESIDE ((uint64_t)8 << 20)
@@ -35,77 +36,10 @@ static atomic_bool stop, lost;
 static volatile sig_atomic_t was_signalled;
 static double ready_since;
 
-/* ---- Berths ----------------------------------------------------------------------------------------------- */
-
-static struct {
-    tb_lock lock;
-    tb_berth ready[BERTHS_READY];
-    int ready_count;
-    tb_wire *in_use[CLIENTS_MOST]; /* whose hearts beat */
-    int clients;
-    double left; /* when the last client left */
-} port;
-
 static uint64_t slots_bytes(void)
 {
     enum { SLOTS_OF_A_PIPELINE = 8 };
     return (uint64_t)facts.chip_count * (SLOTS_OF_A_PIPELINE * (uint64_t)tb_slot_bytes() + SLOTS_BESIDE);
-}
-
-static bool wants_berths(void)
-{
-    tb_take_lock(&port.lock);
-    const bool wants = port.ready_count < BERTHS_READY;
-    tb_free_lock(&port.lock);
-    return wants;
-}
-
-/* One at a time, made without the lock. */
-static void make_berths_ready(void)
-{
-    tb_berth fresh;
-    while (wants_berths() && !atomic_load(&stop) && tb_make_berth(&fresh, slots_bytes())) {
-        tb_take_lock(&port.lock);
-        const bool is_wanted = port.ready_count < BERTHS_READY;
-        if (is_wanted)
-            port.ready[port.ready_count++] = fresh;
-        tb_free_lock(&port.lock);
-        if (!is_wanted)
-            tb_unmake_berth(&fresh);
-    }
-}
-
-/* One that was ready, or a new one. */
-static bool take_berth(tb_berth *berth)
-{
-    tb_take_lock(&port.lock);
-    const bool is_ready = port.ready_count > 0, has_room = port.clients < CLIENTS_MOST;
-    if (is_ready && has_room)
-        *berth = port.ready[--port.ready_count];
-    tb_free_lock(&port.lock);
-    return has_room && (is_ready || tb_make_berth(berth, slots_bytes()));
-}
-
-static bool enter(tb_wire *wire)
-{
-    tb_take_lock(&port.lock);
-    const bool has_room = port.clients < CLIENTS_MOST;
-    if (has_room)
-        port.in_use[port.clients++] = wire;
-    tb_free_lock(&port.lock);
-    return has_room;
-}
-
-static void leave(const tb_wire *wire)
-{
-    tb_take_lock(&port.lock);
-    for (int i = 0; i < port.clients; i++)
-        if (port.in_use[i] == wire) {
-            port.in_use[i] = port.in_use[--port.clients];
-            break;
-        }
-    port.left = tb_seconds();
-    tb_free_lock(&port.lock);
 }
 
 /* What devices had to do is looked at with each move of the heartbeat, and summed up over this long. */
@@ -137,10 +71,7 @@ static void *beat(void *unused)
     load_sums sums = {.since = tb_seconds()};
     while (!atomic_load(&stop)) {
         look_at_devices(&sums);
-        tb_take_lock(&port.lock);
-        for (int i = 0; i < port.clients; i++)
-            atomic_fetch_add(&port.in_use[i]->heartbeat, 1);
-        tb_free_lock(&port.lock);
+        tb_beat();
         nanosleep(&(struct timespec){.tv_nsec = (long)(BEAT_SECONDS * 1e9)}, NULL);
     }
     return unused;
@@ -149,7 +80,8 @@ static void *beat(void *unused)
 static void *keep_berths(void *unused)
 {
     while (!atomic_load(&stop)) {
-        make_berths_ready();
+        tb_keep_berths();
+        tb_drop_copies(UNUSED_SECONDS);
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     return unused;
@@ -174,14 +106,14 @@ static bool hear_hello(int socket, tb_hello *hello, pid_t *pid)
 static tb_welcome make_welcome(void)
 {
     tb_welcome own = welcome;
-    tb_take_lock(&port.lock);
-    own.clients = port.clients;
-    tb_free_lock(&port.lock);
+    own.clients = tb_clients();
     own.seconds = tb_seconds() - ready_since;
     for (int i = 0; i < facts.chip_count; i++) {
         own.held_bytes[i] = tb_held_bytes(facts.chips[i].device);
+        own.kept_bytes[i] = tb_kept_copies_bytes(facts.chips[i].device);
         own.loads[i] = atomic_load(&loads[i]);
     }
+    own.found_bytes = tb_found_bytes();
     return own;
 }
 
@@ -211,19 +143,28 @@ static bool say_welcome(int socket, const tb_berth *berth)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof own;
 }
 
+/* The process has ended, or does so at once: its files are closed a little earlier. */
+static bool has_ended(int client)
+{
+    enum { MILLISECONDS = 100 };
+    struct pollfd ended = {.fd = client, .events = POLLIN};
+    return client >= 0 && poll(&ended, 1, MILLISECONDS) == 1;
+}
+
+/* A client that has not waited for the welcome has not got the berth. */
 static void hold_session(int socket, tb_berth *berth, pid_t pid)
 {
     const int client = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-    if (enter(berth->wire)) {
-        if (say_welcome(socket, berth)) {
-            tb_close_berth_files(berth);
-            if (tb_hold_session(&facts, berth, socket, client, &stop) == TB_DEVICES_FAILED) {
-                atomic_store(&lost, true);
-                atomic_store(&stop, true);
-            }
+    bool is_unused = true;
+    if (tb_enter_port(berth->wire)) {
+        is_unused = !say_welcome(socket, berth);
+        if (!is_unused && tb_hold_session(&facts, berth, socket, client, &stop) == TB_DEVICES_FAILED) {
+            atomic_store(&lost, true);
+            atomic_store(&stop, true);
         }
-        leave(berth->wire);
+        tb_leave_port(berth->wire);
     }
+    tb_give_berth(berth, is_unused || has_ended(client));
     if (client >= 0)
         close(client);
 }
@@ -246,9 +187,8 @@ static void *receive_client(void *argument)
     const bool is_client = hear_hello(socket, &hello, &pid) && !has_left(socket);
     if (is_client && hello.slot_bytes == 0) {
         say_status(socket);
-    } else if (is_client && take_berth(&berth)) {
+    } else if (is_client && tb_take_berth(&berth)) {
         hold_session(socket, &berth, pid);
-        tb_unmake_berth(&berth);
     }
     close(socket);
     atomic_fetch_sub(&receiving, 1);
@@ -272,12 +212,9 @@ static void start_receiving(int socket)
 /* Nobody is there, and has been for long; or nobody can come any more. */
 static bool is_idle(const tb_listening *listening, const tb_server_options *options)
 {
-    tb_take_lock(&port.lock);
-    const bool is_empty = port.clients == 0;
-    const double empty = is_empty ? tb_seconds() - port.left : 0;
-    tb_free_lock(&port.lock);
-    return is_empty &&
-           ((options->idle_seconds > 0 && empty > options->idle_seconds) || !tb_is_found(listening));
+    const double since = tb_empty_since();
+    return since > 0 && ((options->idle_seconds > 0 && tb_seconds() - since > options->idle_seconds) ||
+                         !tb_is_found(listening));
 }
 
 static void accept_clients(const tb_listening *listening, const tb_server_options *options)
@@ -340,6 +277,7 @@ static void prepare_welcome(void)
             welcome.clusters[i] = *chip->clusters;
         welcome.descriptions[i] = *tb_machine_device(chip->device);
     }
+    tb_begin_keeping_copies(&welcome);
 }
 
 /* What they hold is given back by them; not for ever, as a device may be at fault. */
@@ -357,7 +295,7 @@ static bool receive_clients(const tb_listening *listening, const tb_server_optio
     if (pthread_create(&heart, NULL, beat, NULL) != 0)
         return false;
     const bool has_keeper = pthread_create(&keeper, NULL, keep_berths, NULL) == 0;
-    port.left = ready_since = tb_seconds();
+    ready_since = tb_seconds();
     if (options->when_ready)
         options->when_ready(welcome.descriptions[0].name);
     if (has_keeper)
@@ -389,10 +327,11 @@ static tb_server_end serve_at(tb_listening *listening, const tb_server_options *
         return TB_SERVER_HAS_NO_DEVICE;
     }
     prepare_welcome();
-    make_berths_ready();
+    tb_open_port(slots_bytes());
+    tb_keep_berths();
     if (!tb_listen(listening) || !receive_clients(listening, options))
         return TB_SERVER_HAS_NO_SOCKET;
-    return atomic_load(&lost) ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
+    return atomic_load(&lost) && !was_signalled ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
 }
 
 tb_server_end tb_serve(const tb_server_options *options)
@@ -408,6 +347,7 @@ tb_server_end tb_serve(const tb_server_options *options)
     facts.memory_most = options->memory_most;
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who has read that it is ready may be gone */
     const tb_server_end end = serve_at(&listening, options);
     tb_stop_listening(&listening);
     return end;

@@ -20,8 +20,12 @@
 #define STILL_SECONDS 0.05
 #define SLOW_SECONDS  1.0
 
+/* How long a server that stood still is left alone; so is one that has not greeted a client within so long. */
+#define ALONE_SECONDS           10.0
+#define UNANSWERED_MILLISECONDS 1000
+
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
-#define SPIN_SECONDS  20e-6
+#define SPIN_SECONDS  200e-6
 #define SLEEP_SECONDS 5e-3
 
 static struct {
@@ -32,10 +36,23 @@ static struct {
     ino_t socket_inode;
     pid_t process; /* the server's; 0: it is in a place where this process does not see it */
     tb_welcome welcome;
-    tb_lock lock;     /* held while an order is written, and until it is answered */
+    tb_lock lock; /* held while an order is written, and until it is answered */
+    tb_lock forgetting;
     uint32_t numbers; /* of orders that were answered */
     atomic_bool lost;
 } server;
+
+static _Atomic(double) left_alone_until;
+
+double tb_server_is_left_alone_until(void)
+{
+    return atomic_load(&left_alone_until);
+}
+
+static void leave_alone(void)
+{
+    atomic_store(&left_alone_until, tb_seconds() + ALONE_SECONDS);
+}
 
 /* ---- The greeting ----------------------------------------------------------------------------------------- */
 
@@ -62,17 +79,14 @@ static bool greet(int socket, size_t slot_bytes, int milliseconds)
     for (int device = 0; device < server.welcome.device_count; device++)
         server.welcome.chips[device].clusters =
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
-    tb_wire *wire = map(beside.files[0], sizeof *wire);
+    server.wire = map(beside.files[0], sizeof *server.wire);
     server.slots = map(beside.files[1], server.welcome.slots_bytes);
-    if (!wire || !server.slots)
-        return false;
     struct stat found;
-    if (fstat(socket, &found) != 0)
+    if (!server.wire || !server.slots || fstat(socket, &found) != 0)
         return false;
     server.socket_device = found.st_dev;
     server.socket_inode = found.st_ino;
     server.socket = socket;
-    server.wire = wire;
     return true;
 }
 
@@ -84,10 +98,20 @@ static bool has_socket(void)
            found.st_ino == server.socket_inode;
 }
 
+/* Of a forked child's parent's nothing is mapped. */
+static void unmap(void)
+{
+    if (server.wire)
+        munmap(server.wire, sizeof *server.wire);
+    if (server.slots)
+        munmap(server.slots, server.welcome.slots_bytes);
+}
+
 void tb_forget_server(void)
 {
     if (has_socket())
         close(server.socket);
+    unmap();
     memset(&server, 0, sizeof server);
 }
 
@@ -96,9 +120,14 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
     const int socket = tb_open_server_socket();
     if (socket < 0)
         return false;
+    const double start = tb_seconds();
     if (greet(socket, slot_bytes, milliseconds))
         return true;
+    if (milliseconds >= UNANSWERED_MILLISECONDS && 1e3 * (tb_seconds() - start) >= milliseconds)
+        leave_alone();
     close(socket);
+    unmap();
+    memset(&server, 0, sizeof server);
     return false;
 }
 
@@ -110,6 +139,14 @@ const tb_welcome *tb_server_welcome(void)
 char *tb_server_slots(void)
 {
     return server.slots;
+}
+
+bool tb_server_knows_key(uint64_t key)
+{
+    bool is_known = false;
+    for (int i = 0; i < TB_WIRE_KEYS; i++)
+        is_known |= atomic_load_explicit(&server.wire->keys[i], memory_order_relaxed) == key;
+    return is_known;
 }
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------- */
@@ -126,18 +163,33 @@ typedef struct watch {
     double since; /* when it was seen to move last; 0: it has not been looked at */
 } watch;
 
-/* Whether the kernel has it running, or ready to run, or asleep until something happens. */
-static bool runs(void)
+/* As the kernel has it: a letter; 'X': it has ended, and '?': nobody can tell. */
+static char server_state(void)
 {
     char path[32], text[256] = "";
+    if (server.process <= 0)
+        return '?';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)server.process);
-    const int file = server.process > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (file >= 0 && read(file, text, sizeof text - 1) < 0)
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno == ENOENT ? 'X' : '?';
+    if (read(file, text, sizeof text - 1) < 0)
         text[0] = '\0';
-    if (file >= 0)
-        close(file);
+    close(file);
     const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && strchr("RSD", name_end[2]) && name_end[2] != '\0';
+    return name_end && name_end[1] == ' ' && name_end[2] != '\0' ? name_end[2] : '?';
+}
+
+/* One that is running, or ready to run, or asleep until something happens, only waits for a core. One that is ending has no
+ * heartbeat, and is not left alone. */
+static bool is_alive_though_still(double still)
+{
+    const char state = server_state();
+    if (still < SLOW_SECONDS && strchr("RSD", state))
+        return true;
+    if (state != 'X' && state != 'Z')
+        leave_alone();
+    return false;
 }
 
 static bool is_alive(watch *watch)
@@ -147,7 +199,7 @@ static bool is_alive(watch *watch)
     if (watch->since == 0 || heartbeat != watch->heartbeat)
         *watch = (struct watch){.heartbeat = heartbeat, .since = now};
     const double still = now - watch->since;
-    return !has_ended() && (still < STILL_SECONDS || (still < SLOW_SECONDS && runs()));
+    return !has_ended() && (still < STILL_SECONDS || is_alive_though_still(still));
 }
 
 static bool is_lost(void)
@@ -212,7 +264,16 @@ static bool is_answered(uint32_t which, uint32_t number)
 /* Only what the kind needs is copied: most orders have no command. */
 static size_t bytes_of(const tb_order *order)
 {
-    return order->kind == TB_ORDER_COMMAND ? sizeof *order : offsetof(tb_order, command);
+    switch (order->kind) {
+    case TB_ORDER_COMMAND:
+        return sizeof *order;
+    case TB_ORDER_TELL_KEY:
+    case TB_ORDER_KEEP_COPY:
+    case TB_ORDER_FIND_COPY:
+        return offsetof(tb_order, copy) + sizeof order->copy;
+    default:
+        return offsetof(tb_order, command);
+    }
 }
 
 /* Under the lock. */
@@ -268,4 +329,42 @@ tb_status tb_ask_server(tb_order *order, uint64_t answers[2])
     }
     tb_free_lock(&server.lock);
     return status;
+}
+
+/* ---- Threads that order ----------------------------------------------------------------------------------- */
+
+static bool is_not_being_taken_back(uint32_t which, uint32_t number)
+{
+    (void)which, (void)number;
+    return atomic_load(&server.wire->use) != TB_WIRE_TAKING_BACK;
+}
+
+/* The first thread that comes forgets, and then uses what is left; those that come with it wait. */
+static void forget_taken_back(void (*forget)(void))
+{
+    tb_take_lock(&server.forgetting);
+    if (atomic_load(&server.wire->use) == TB_WIRE_TAKEN_BACK) {
+        forget();
+        atomic_store(&server.wire->use, 0);
+    }
+    tb_free_lock(&server.forgetting);
+}
+
+void tb_begin_orders(void (*forget)(void))
+{
+    while (!is_lost()) {
+        uint32_t now = atomic_load(&server.wire->use);
+        if (now == TB_WIRE_TAKING_BACK)
+            (void)wait_until(is_not_being_taken_back, 0, 0, &server.wire->use);
+        else if (now == TB_WIRE_TAKEN_BACK)
+            forget_taken_back(forget);
+        else if (atomic_compare_exchange_strong(&server.wire->use, &now, now + 1))
+            return;
+    }
+}
+
+/* What it comes to where the connection is lost nobody asks. */
+void tb_end_orders(void)
+{
+    atomic_fetch_sub(&server.wire->use, 1);
 }

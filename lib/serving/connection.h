@@ -1,7 +1,7 @@
 /* A client's connection to the server (`tileblas serve`): the greeting, and orders and answers by what the two then share (wire.h).
  *
- * One connection a process, made once. It is lost when the server ends, stands still for long, or has found something wrong; it
- * then stays lost, and every order answers TB_DEVICE_LOST at once.
+ * One connection a process at a time. It is lost when the server ends, stands still for long, or has found something wrong; every
+ * order answers TB_DEVICE_LOST at once then, until the connection is forgotten.
  */
 #ifndef TB_CONNECTION_H
 #define TB_CONNECTION_H
@@ -12,14 +12,25 @@
  * be. */
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
 
-/* In a forked child: the connection is its parent's, and what was mapped is not there. It may make one of its own. */
+/* Nobody uses the connection any more; or this is a forked child, whose parent's it is. Another one may be made. */
 void tb_forget_server(void);
+
+/* A server that stood still is left alone until then (tb_seconds); 0: none has. */
+double tb_server_is_left_alone_until(void);
 
 /* What the server has said of its devices. Connected only. */
 const tb_welcome *tb_server_welcome(void);
 
 /* Memory that both sides map, of tb_server_welcome()->slots_bytes. */
 char *tb_server_slots(void);
+
+/* Whether the server has been told of the key of an operand, not 0. */
+bool tb_server_knows_key(uint64_t key);
+
+/* Around all that a thread orders. Where the server has taken back what this client held of the devices' memory while no thread was
+ * between the two, forget is called first, by one thread. */
+void tb_begin_orders(void (*forget)(void));
+void tb_end_orders(void);
 
 /* Sends an order. Of those that are answered the answer is waited for; answers may be NULL. */
 tb_status tb_send_order(const tb_order *order);

@@ -1,7 +1,9 @@
 #include "lib/serving/device_served.h"
 
 #include "lib/device/device_entry.h"
+#include "lib/device/memory.h"
 #include "lib/device/platform.h"
+#include "lib/device/served_use.h"
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"
 #include "lib/serving/connection.h"
@@ -316,7 +318,55 @@ static tb_status enqueue(tb_stream *stream, const tb_command *command)
     return send(&order);
 }
 
+/* ---- Copies that the server keeps ------------------------------------------------------------------------- */
+
+static const uint64_t *fingerprint_key(void)
+{
+    const tb_welcome *welcome = tb_server_welcome();
+    return welcome->keeps_copies ? welcome->fingerprint_key : NULL;
+}
+
+static void tell_key(uint64_t key)
+{
+    (void)send(&(tb_order){.kind = TB_ORDER_TELL_KEY, .copy.key = key});
+}
+
+static tb_order order_of(tb_order_kind kind, const tb_stream *stream, const tb_others_copy *copy)
+{
+    const uint64_t offset = (uintptr_t)copy->notes - (uintptr_t)tb_server_slots();
+    return (tb_order){.kind = kind,
+                      .stream = served(stream)->number,
+                      .bytes = copy->bytes,
+                      .address = (uintptr_t)copy->memory,
+                      .copy = {.key = copy->key, .notes = offset, .notes_bytes = copy->notes_bytes}};
+}
+
+static tb_status find_copy(tb_stream *stream, tb_others_copy *copy)
+{
+    tb_order order = order_of(TB_ORDER_FIND_COPY, stream, copy);
+    uint64_t answers[2];
+    TB_TRY(ask(&order, answers));
+    copy->notes_bytes = answers[0] <= copy->notes_bytes ? (size_t)answers[0] : 0;
+    return TB_OK;
+}
+
+static tb_status keep_copy(tb_stream *stream, const tb_others_copy *copy)
+{
+    tb_order order = order_of(TB_ORDER_KEEP_COPY, stream, copy);
+    uint64_t answers[2];
+    return ask(&order, answers);
+}
+
+static const tb_others_copies others = {
+    .fingerprint_key = fingerprint_key,
+    .knows = tb_server_knows_key,
+    .tell = tell_key,
+    .find = find_copy,
+    .keep = keep_copy,
+};
+
 static const tb_device_operations operations = {
+    .others = &others,
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .has_pinned = has_pinned,
@@ -341,15 +391,9 @@ static const tb_device_operations operations = {
     .enqueue = enqueue,
 };
 
-bool tb_meet_server(size_t slot_bytes, int milliseconds)
-{
-    if (!tb_connect_to_server(slot_bytes, milliseconds))
-        return false;
-    tb_served_devices = &operations;
-    return true;
-}
+/* ---- The connection --------------------------------------------------------------------------------------- */
 
-void tb_forget_served_devices(void)
+static void forget_numbers(void)
 {
     memset(streams, 0, sizeof streams);
     memset(events, 0, sizeof events);
@@ -357,5 +401,41 @@ void tb_forget_served_devices(void)
     memset(event_taken, 0, sizeof event_taken);
     memset(piece_taken, 0, sizeof piece_taken);
     lock = (tb_lock){0};
+}
+
+/* Pipelines are forgotten by whoever takes them next (lib/streaming/pipeline.c). */
+static void forget(void)
+{
+    tb_forget_served_buffers(true);
+    forget_numbers();
+    tb_forget_server();
+}
+
+static void forget_taken_back(void)
+{
+    tb_forget_served_buffers(false);
+}
+
+static void begin_use(void)
+{
+    tb_begin_orders(forget_taken_back);
+}
+
+static const tb_use_steps steps = {.begin = begin_use, .end = tb_end_orders, .forget = forget};
+
+bool tb_meet_server(size_t slot_bytes, int milliseconds)
+{
+    if (!tb_connect_to_server(slot_bytes, milliseconds))
+        return false;
+    if (!tb_served_devices)
+        tb_served_devices = &operations;
+    tb_open_to_use(&steps);
+    return true;
+}
+
+void tb_forget_served_devices(void)
+{
+    tb_forget_uses();
+    forget_numbers();
     tb_forget_server();
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether there is a server: from then on its devices have ordinals from TB_SERVED_FIRST on, and are open. What they are
- * tb_server_welcome() tells. Once a process. */
+/* Whether there is a server: from then on its devices have ordinals from TB_SERVED_FIRST on, are open, and may be used
+ * (lib/device/served_use.h). What they are tb_server_welcome() tells. The last one, if there was any, has been forgotten. */
 bool tb_meet_server(size_t slot_bytes, int milliseconds);
 
 /* In a forked child. */

@@ -6,6 +6,7 @@
 #include "lib/machine/machine.h"
 #include "lib/user/options.h"
 #include "lib/device/platform.h"
+#include "lib/device/served_use.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -103,6 +104,7 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_events(&pipeline->crossed, 1);
     close_events(pipeline->consumed, TB_RING_MAXIMUM);
     close_events(pipeline->finished, TB_SWATHS_IN_FLIGHT);
+    tb_give_buffer(&pipeline->notes_room);
     tb_unmake(pipeline);
 }
 
@@ -115,6 +117,7 @@ static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
         return TB_OUT_OF_MEMORY;
     pipeline->device = turn->device;
     pipeline->channel = turn->channel;
+    pipeline->generation = tb_use_generation();
     const tb_status status = open_pipeline(pipeline);
     if (status == TB_OK) {
         *kept = pipeline;
@@ -123,6 +126,17 @@ static tb_status make_pipeline(tb_turn *turn, tb_pipeline **kept)
         close_pipeline(pipeline);
     }
     return status;
+}
+
+/* Where a connection has been forgotten, its streams, events and memory are nobody's. */
+static void drop_forgotten(tb_pipeline **kept)
+{
+    tb_pipeline *pipeline = *kept;
+    if (!pipeline || pipeline->device < TB_SERVED_FIRST || pipeline->generation == tb_use_generation())
+        return;
+    *kept = NULL;
+    tb_forget_operands(&pipeline->operands);
+    tb_unmake(pipeline);
 }
 
 /* Frees the lock, and wakes who waits. */
@@ -187,6 +201,14 @@ static tb_status wait_for_channel(struct queue *queue, tb_turn *turn)
     return TB_OK;
 }
 
+static void end_use(tb_turn *turn)
+{
+    if (turn->in_use) {
+        turn->in_use = false;
+        tb_end_use(turn->device);
+    }
+}
+
 void tb_end_turn(tb_turn *turn)
 {
     struct queue *queue = &queues[turn->device];
@@ -198,6 +220,7 @@ void tb_end_turn(tb_turn *turn)
     set_backlog(queue, --queue->turns > 0 ? tb_pipeline_backlog(turn->device) - turn->seconds : 0);
     turn->in_queue = false;
     announce(queue);
+    end_use(turn);
 }
 
 tb_status tb_take_turn(tb_turn *turn)
@@ -205,9 +228,14 @@ tb_status tb_take_turn(tb_turn *turn)
     struct queue *queue = &queues[turn->device];
     turn->channel = -1;
     turn->pipeline = NULL;
+    turn->in_use = tb_begin_use(turn->device);
+    if (!turn->in_use)
+        return TB_DEVICE_LOST;
     tb_status status = wait_for_channel(queue, turn);
     if (status == TB_OK && !tb_machine_device(turn->device)) /* lost while the thread was waiting */
         status = TB_DEVICE_LOST;
+    if (status == TB_OK)
+        drop_forgotten(&queue->channels[turn->channel]);
     if (status == TB_OK && !(turn->pipeline = queue->channels[turn->channel]))
         status = make_pipeline(turn, &queue->channels[turn->channel]);
     if (status != TB_OK)
@@ -219,8 +247,10 @@ void tb_leave_turn(void *left)
 {
     tb_turn *turn = left;
     tb_left_in_the_middle();
-    if (!turn->in_queue) /* not yet, or no more */
+    if (!turn->in_queue) { /* not yet, or no more */
+        end_use(turn);
         return;
+    }
     if (turn->channel >= 0 && turn->pipeline) {
         queues[turn->device].channels[turn->channel] = NULL;
         if (tb_machine_device(turn->device))

@@ -48,6 +48,8 @@ typedef struct tb_known_tiling {
 
 typedef struct tb_pipeline {
     int device, channel;
+    uint32_t
+        generation; /* of the connection that it is of, where another process has the device up (lib/device/served_use.h) */
     tb_stream *load, *compute, *unload;
     tb_stream *across; /* copies from another device; NULL: there were none yet */
     tb_slot in[TB_SLOTS], out[TB_SLOTS];
@@ -61,6 +63,7 @@ typedef struct tb_pipeline {
     tb_known_tiling known[TB_TILINGS_KEPT];
     unsigned next_known;
     tb_operand_cache operands;
+    tb_buffer notes_room; /* pinned, for what is said of copies (others_copies.h), while the pipeline is there */
 } tb_pipeline;
 
 /* A product's turn at a device. A medium one shares the device with others, each of them with a pipeline of
@@ -72,6 +75,7 @@ typedef struct tb_turn {
     tb_pipeline *pipeline; /* for this thread alone, until the turn ends */
     int channel;           /* the pipeline's; -1: the turn has not come */
     bool in_queue;         /* waiting or served */
+    bool in_use;           /* the device is used for it (lib/device/served_use.h) */
     struct tb_turn *next;  /* of those who wait */
 } tb_turn;
 

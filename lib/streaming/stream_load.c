@@ -23,6 +23,8 @@ static bool is_there(tb_cached_operand *operand, tb_slot *slot)
         operand->same += bytes;
         return true;
     }
+    operand->is_unoffered = true;
+    operand->is_doubted = operand->is_others && operand->same == 0;
     tb_copy_begin(job, &copy);
     tb_copy_end(job);
     return false;
@@ -123,7 +125,10 @@ void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot
     slot->expands = transfer->expansion;
     if (slot->expands)
         slot->expansion = tb_expansion_of_columns(transfer->expansion, (tb_range){column, (int64_t)columns});
-    const bool known = strip && tb_know(strip, of_operand, (int64_t)columns);
+    const bool known =
+        strip && tb_know(strip, of_operand, (int64_t)columns) && !transfer->cached->is_doubted;
+    if (strip && !known)
+        transfer->cached->is_unoffered = true;
     slot->compared = known ? transfer->cached : NULL;
     (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }

@@ -1,14 +1,17 @@
 /* Products of processes that the server computes, and that the host computes when there is no server any more: always right.
  *
- *   serving products|threads|forks|own|ends|clients COMMAND
+ *   serving products|cut|threads|forks|own|ends|returns|again|clients|sleepers COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
 #include "include/tileblas.h"
+#include "lib/machine/start.h"
 #include "tests/server/running_server.h"
 #include "tests/sim/known_product.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 enum { CHILD_SECONDS = 120 };
 
@@ -21,6 +24,9 @@ static void prefer_device(void)
     tileblas_set_option("ROUTE", "streamed");
 }
 
+/* Each is one launch. */
+static bool draws_plain;
+
 /* Of any class and element, up to so large. */
 static known_product draw(check_random *random, int most)
 {
@@ -32,6 +38,10 @@ static known_product draw(check_random *random, int most)
                        .memory = TB_MEMORY_HOST,
                        .of_doubles = check_between(random, 0, 1),
                        .is_complex = check_between(random, 0, 1)};
+    if (draws_plain) {
+        p.class = KNOWN_GEMM;
+        p.is_complex = false;
+    }
     if (p.class == KNOWN_HEMM)
         p.is_complex = true;
     p.k = p.class == KNOWN_GEMM ? (int)check_between(random, 1, most) : p.m;
@@ -97,6 +107,24 @@ static void products(void)
     CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
     tb_welcome status;
     CHECK(!tb_ask_status(&status, 1000), "a server that has ended answers");
+}
+
+/* Parts of structured operands come from beyond the part. The largest stored triangle has room. */
+static void multiply_cut(void *count)
+{
+    prefer_device();
+    tileblas_set_option("DEVICE_MEMORY", "6");
+    const int served = multiply_many(seed, *(int *)count, 400, "cut");
+    CHECK(served == *(int *)count, "%d of %d products were served", served, *(int *)count);
+}
+
+static void cut(void)
+{
+    int count = 20;
+    const pid_t server = server_start();
+    const child_end end = child_run(multiply_cut, &count, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client with little memory: %s", child_end_text(end));
+    server_end(server, SIGTERM);
 }
 
 static void *multiply_in_thread(void *number)
@@ -225,6 +253,135 @@ static void ends(void)
     }
 }
 
+/* ---- Servers that come after others ------------------------------------------------------------------------ */
+
+/* A process without a device of its own, in whose place this stands before tb_machine_start. */
+static bool has_no_device;
+bool __real_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
+bool __wrap_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
+bool __wrap_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
+{
+    return !has_no_device && __real_tb_machine_start(plan, prepare);
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    DIR *files = opendir("/proc/self/fd");
+    while (files && readdir(files))
+        count++;
+    if (files)
+        closedir(files);
+    return count;
+}
+
+/* Pieces of memory that are shared with a server. */
+static int shared_maps(void)
+{
+    char line[512];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        count += strstr(line, "memfd:tileblas") != NULL;
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
+/* Between a client and the test. */
+static struct {
+    atomic_int served; /* products */
+    atomic_bool is_over;
+} * told;
+
+static void *multiply_until_told(void *number)
+{
+    check_random random = {seed + (uint64_t)(uintptr_t)number};
+    while (!atomic_load(&told->is_over))
+        atomic_fetch_add(&told->served, multiply(&random, 150, "by one server after the other"));
+    return NULL;
+}
+
+static void multiply_by_all_servers(void *unused)
+{
+    enum { THREADS = 3 };
+    (void)unused;
+    pthread_t threads[THREADS];
+    const int files = open_files();
+    has_no_device = true;
+    prefer_device();
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, multiply_until_told, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 20 && shared_maps() > 0; i++) /* small products do not find out */
+        multiply_many(seed + (uint64_t)i, 1, 100, "after the last server");
+    CHECK(open_files() == files && shared_maps() == 0, "%d files stay open and %d maps stay",
+          open_files() - files, shared_maps());
+}
+
+static pid_t start_client(void)
+{
+    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (told == MAP_FAILED)
+        abort();
+    const pid_t client = fork();
+    if (client == 0) {
+        atomic_store(&check_failures, 0);
+        multiply_by_all_servers(NULL);
+        fflush(stdout);
+        _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    return client;
+}
+
+static void wait_for_served(int count, const char *what)
+{
+    const int wanted = atomic_load(&told->served) + count;
+    for (int look = 0; look < 1500 && atomic_load(&told->served) < wanted; look++)
+        server_pause(0.02);
+    CHECK(atomic_load(&told->served) >= wanted, "%s: %d of %d products are served", what,
+          atomic_load(&told->served) + count - wanted, count);
+}
+
+static void end_client(pid_t client)
+{
+    atomic_store(&told->is_over, true);
+    const child_end end = child_wait(client, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client of many servers: %s", child_end_text(end));
+}
+
+/* One server after the other is killed or told to end while a client is at work, which is served by each. */
+static void returns(void)
+{
+    enum { SERVERS = 4 };
+    check_random random = {seed};
+    const pid_t client = start_client();
+    for (int i = 0; i < SERVERS; i++) {
+        const pid_t server = server_start();
+        wait_for_served(10, "one server after the other");
+        server_pause((double)check_between(&random, 0, 50) * 1e-3);
+        server_end(server, i % 2 == 0 ? SIGKILL : SIGTERM);
+    }
+    end_client(client);
+}
+
+/* A server whose device is lost makes place for another one, which loses it as well. */
+static void again(void)
+{
+    tb_welcome status;
+    draws_plain = true;
+    setenv("TILEBLAS_SIM_FAIL", "launch:40=lost", 1);
+    const pid_t server = server_start();
+    unsetenv("TILEBLAS_SIM_FAIL");
+    const pid_t client = start_client();
+    wait_for_served(45, "servers that lose their device");
+    CHECK(tb_ask_status(&status, 5000) && status.process == server,
+          "there is no server, or it is another one");
+    server_end(server, SIGTERM); /* which may be losing its device */
+    end_client(client);
+}
+
 /* ---- Clients that end -------------------------------------------------------------------------------------- */
 
 /* One is killed in the middle of anything; the server goes on, and another client's products are served. */
@@ -252,13 +409,75 @@ static void clients(void)
     CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
 }
 
+/* ---- Clients that sleep ------------------------------------------------------------------------------------- */
+
+/* Clients' turns: what they hold together is more than the device has. */
+static struct {
+    atomic_int turn;
+} * turns;
+
+enum { SLEEPERS = 5, TURNS = 3, THREADS_OF_SLEEPER = 2 };
+
+/* The threads of a client share its slots: not all of these are served. */
+static void *multiply_beside(void *number)
+{
+    multiply_many(seed + (uint64_t)(uintptr_t)number, 2, 200, "by threads that wake up");
+    return NULL;
+}
+
+static void multiply_in_turn(void *number)
+{
+    enum { COUNT = 4 };
+    pthread_t threads[THREADS_OF_SLEEPER];
+    prefer_device();
+    for (int turn = *(int *)number; turn < SLEEPERS * TURNS; turn += SLEEPERS) {
+        while (atomic_load(&turns->turn) < turn)
+            server_pause(0.005);
+        for (uintptr_t i = 0; i < THREADS_OF_SLEEPER && turn >= SLEEPERS; i++)
+            pthread_create(&threads[i], NULL, multiply_beside, (void *)(10 * (uintptr_t)turn + i));
+        for (int i = 0; i < THREADS_OF_SLEEPER && turn >= SLEEPERS; i++)
+            pthread_join(threads[i], NULL);
+        const int served = multiply_many(seed + (uint64_t)turn, COUNT, 200, "by one of many who sleep");
+        CHECK(served == COUNT, "%d of %d products were served", served, COUNT);
+        server_pause(0.15); /* who has been awake so shortly keeps what it has */
+        atomic_fetch_add(&turns->turn, 1);
+    }
+}
+
+/* Each finds enough of what others have held, and goes on without what it has held itself. */
+static void sleepers(void)
+{
+    pid_t children[SLEEPERS];
+    turns = mmap(NULL, sizeof *turns, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    setenv("TILEBLAS_SIM_MEMORY", "41943040", 1);
+    const pid_t server = server_start();
+    unsetenv("TILEBLAS_SIM_MEMORY");
+    for (int i = 0; i < SLEEPERS; i++) {
+        fflush(stdout);
+        children[i] = fork();
+        if (children[i] == 0) {
+            atomic_store(&check_failures, 0);
+            multiply_in_turn(&i);
+            fflush(stdout);
+            _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+        }
+    }
+    for (int i = 0; i < SLEEPERS; i++) {
+        const child_end end = child_wait(children[i], CHILD_SECONDS);
+        CHECK(end == CHILD_RIGHT, "a client that sleeps: %s", child_end_text(end));
+    }
+    check_nothing_is_held("after clients that slept");
+    server_end(server, SIGTERM);
+}
+
 int main(int argument_count, char **arguments)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"products", products}, {"threads", threads}, {"forks", forks},
-                    {"own", own},           {"ends", ends},       {"clients", clients}};
+    } programs[] = {{"products", products}, {"cut", cut},          {"threads", threads}, {"forks", forks},
+                    {"own", own},           {"ends", ends},        {"returns", returns}, {"again", again},
+                    {"clients", clients},   {"sleepers", sleepers}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];

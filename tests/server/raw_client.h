@@ -1,0 +1,102 @@
+/* A client of a session in this process, which writes its orders itself: any. */
+#ifndef TEST_RAW_CLIENT_H
+#define TEST_RAW_CLIENT_H
+
+#include "lib/device/platform.h"
+#include "lib/machine/calibrate.h"
+#include "lib/server/session.h"
+#include "tests/check.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RAW_SLOTS_BYTES = 1 << 16 };
+
+static tb_session_facts raw_facts;
+static atomic_bool raw_stop;
+
+typedef struct raw_client {
+    tb_berth berth;
+    int sockets[2];
+    pthread_t session;
+    tb_ending ending;
+    uint32_t numbers;
+} raw_client;
+
+/* The simulated device is up, and described. */
+static inline bool raw_open(uint64_t memory_most)
+{
+    static tb_device_description description;
+    static tb_chip chip;
+    int devices;
+    if (tb_platform.open(&devices) != TB_OK || tb_device_at(0)->open_device(0) != TB_OK ||
+        tb_device_at(0)->describe(0, &description) != TB_OK)
+        return false;
+    chip = tb_presume_chip(0, &description);
+    chip.clusters = tb_device_at(0)->clusters(0);
+    raw_facts = (tb_session_facts){.chips = &chip, .chip_count = 1, .memory_most = memory_most};
+    return true;
+}
+
+static inline void *raw_hold(void *held)
+{
+    raw_client *client = held;
+    client->ending = tb_hold_session(&raw_facts, &client->berth, client->sockets[1], -1, &raw_stop);
+    return NULL;
+}
+
+static inline bool raw_is_over(const raw_client *client)
+{
+    return atomic_load(&client->berth.wire->status) != TB_OK;
+}
+
+static inline void raw_look_again(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+static inline void raw_send(raw_client *client, const tb_order *order)
+{
+    tb_wire *wire = client->berth.wire;
+    const uint32_t tail = atomic_load(&wire->tail);
+    wire->orders[tail % TB_WIRE_ORDERS] = *order;
+    atomic_store(&wire->tail, tail + 1);
+    tb_wire_wake(&wire->tail);
+    while (!raw_is_over(client) && atomic_load(&wire->head) != tail + 1)
+        raw_look_again();
+}
+
+/* The status of the answer. */
+static inline tb_status raw_ask(raw_client *client, tb_order order, uint64_t *answered)
+{
+    tb_wire *wire = client->berth.wire;
+    order.number = ++client->numbers;
+    raw_send(client, &order);
+    while (!raw_is_over(client) && atomic_load(&wire->answered) != order.number)
+        raw_look_again();
+    *answered = wire->answers[0];
+    return raw_is_over(client) ? TB_DEVICE_LOST : (tb_status)wire->answer;
+}
+
+/* With a stream. */
+static inline void raw_come(raw_client *client)
+{
+    *client = (raw_client){0};
+    if (!tb_make_berth(&client->berth, RAW_SLOTS_BYTES) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET, 0, client->sockets) != 0 ||
+        pthread_create(&client->session, NULL, raw_hold, client) != 0)
+        abort();
+    raw_send(client, &(tb_order){.kind = TB_ORDER_CREATE_STREAM});
+}
+
+static inline void raw_leave(raw_client *client)
+{
+    close(client->sockets[0]);
+    pthread_join(client->session, NULL);
+    close(client->sockets[1]);
+    tb_unmake_berth(&client->berth);
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* What clients may hold of a device's memory, and what becomes of it while they sleep: sessions in this process, on the simulated
+ * device, which ends the process where memory is used that was given back.
+ */
+#include "tests/server/raw_client.h"
+#include "tests/sim/device_sim.h"
+
+#include <string.h>
+
+#define MEMORY ((uint64_t)1 << 20) /* of the device */
+#define PIECE  ((uint64_t)1 << 14)
+
+/* Longer than a client does nothing that is awake (lib/server/sleepers.c). */
+#define ASLEEP_NANOSECONDS 150000000
+
+static uint64_t told_free(raw_client *client)
+{
+    uint64_t bytes = 0;
+    CHECK(raw_ask(client, (tb_order){.kind = TB_ORDER_MEMORY}, &bytes) == TB_OK, "nobody says what is free");
+    return bytes;
+}
+
+static tb_status take(raw_client *client, uint64_t bytes, uint64_t *address)
+{
+    return raw_ask(client, (tb_order){.kind = TB_ORDER_ALLOCATE, .bytes = bytes}, address);
+}
+
+/* Pieces until there are none; so many bytes. The first is left in *address. */
+static uint64_t take_all(raw_client *client, uint64_t *address)
+{
+    uint64_t bytes = 0, other;
+    while (take(client, PIECE, bytes == 0 ? address : &other) == TB_OK)
+        bytes += PIECE;
+    return bytes;
+}
+
+static tb_order copy_within(uint64_t address)
+{
+    tb_order order = {.kind = TB_ORDER_COMMAND};
+    order.command.kind = TB_COMMAND_COPY;
+    order.command.copy = tb_copy_of_bytes(TB_DEVICE_TO_DEVICE, (void *)(uintptr_t)address,
+                                          (void *)(uintptr_t)(address + PIECE / 2), PIECE / 2);
+    return order;
+}
+
+static void use(raw_client *client, uint32_t threads)
+{
+    atomic_store(&client->berth.wire->use, threads);
+}
+
+static void fall_asleep(raw_client *client)
+{
+    use(client, 0);
+    nanosleep(&(struct timespec){.tv_nsec = ASLEEP_NANOSECONDS}, NULL);
+}
+
+static void check_shares(void)
+{
+    enum { CLIENTS = 4 };
+    raw_client clients[CLIENTS];
+    uint64_t address, sum = 0;
+    for (int i = 0; i < CLIENTS; i++) {
+        raw_come(&clients[i]);
+        use(&clients[i], 1);
+        const uint64_t told = told_free(&clients[i]), got = take_all(&clients[i], &address);
+        CHECK(got <= told && got + PIECE > told, "client %d is told of %llu bytes and gets %llu", i,
+              (unsigned long long)told, (unsigned long long)got);
+        CHECK(i > 2 || got >= MEMORY / 8, "client %d gets %llu bytes", i, (unsigned long long)got);
+        sum += got;
+    }
+    CHECK(sum <= MEMORY, "%llu bytes of %llu are given out", (unsigned long long)sum,
+          (unsigned long long)MEMORY);
+    for (int i = 0; i < CLIENTS; i++)
+        raw_leave(&clients[i]);
+}
+
+/* What one held that sleeps is another one's; who is awake keeps what it has. */
+static void check_sleepers(void)
+{
+    raw_client awake, asleep, next;
+    uint64_t of_awake, of_sleeper, address;
+    raw_come(&awake);
+    raw_come(&asleep);
+    use(&awake, 1);
+    use(&asleep, 1);
+    take_all(&awake, &of_awake);
+    take_all(&asleep, &of_sleeper);
+    fall_asleep(&asleep);
+    raw_come(&next);
+    use(&next, 1);
+    const uint64_t told = told_free(&next);
+    CHECK(take(&next, told, &address) == TB_OK, "%llu bytes that are free are not there",
+          (unsigned long long)told);
+    CHECK(atomic_load(&asleep.berth.wire->use) == TB_WIRE_TAKEN_BACK, "the sleeper is not told");
+    CHECK(atomic_load(&awake.berth.wire->use) == 1, "a client that is awake is told something");
+    const tb_order order = copy_within(of_awake);
+    raw_send(&awake, &order);
+    CHECK(take(&awake, PIECE, &address) != TB_DEVICE_LOST, "a client that is awake has lost what it had");
+
+    /* It wakes up and goes on. */
+    use(&asleep, 1);
+    CHECK(take(&asleep, PIECE, &of_sleeper) == TB_OK, "a client that wakes up gets nothing");
+    const tb_order own = copy_within(of_sleeper);
+    raw_send(&asleep, &own);
+    CHECK(told_free(&asleep) > 0 || !raw_is_over(&asleep), "a client that wakes up is refused");
+    raw_leave(&awake);
+    raw_leave(&asleep);
+    raw_leave(&next);
+}
+
+static void *take_much(void *taker)
+{
+    uint64_t address;
+    take(taker, MEMORY / 3, &address);
+    return NULL;
+}
+
+/* One that says that it sleeps, and goes on ordering while that is believed, or once it has been: it keeps what it has, or it is refused,
+ * and touches nothing that is another one's. */
+static void check_liars(check_random *random)
+{
+    enum { ROUNDS = 12 };
+    int taken_back = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        raw_client liar, honest, taker;
+        pthread_t thread;
+        uint64_t first, other;
+        raw_come(&liar);
+        raw_come(&honest);
+        use(&honest, 1);
+        take_all(&liar, &first);
+        take_all(&honest, &other);
+        fall_asleep(&liar);
+        raw_come(&taker);
+        use(&taker, 1);
+        pthread_create(&thread, NULL, take_much, &taker);
+        nanosleep(&(struct timespec){.tv_nsec = check_between(random, 0, 200000)}, NULL);
+        const tb_order order = copy_within(first);
+        for (int i = 0; i < 300 && !raw_is_over(&liar); i++)
+            raw_send(&liar, &order);
+        pthread_join(thread, NULL);
+        const bool was_taken_back = atomic_load(&liar.berth.wire->use) == TB_WIRE_TAKEN_BACK;
+        raw_send(&liar, &order);
+        for (int i = 0; i < 10000 && was_taken_back && !raw_is_over(&liar); i++)
+            raw_look_again();
+        CHECK(raw_is_over(&liar) == was_taken_back, "one that lies %s",
+              was_taken_back ? "goes on" : "is refused what it has");
+        taken_back += was_taken_back;
+        raw_leave(&taker);
+        raw_leave(&liar);
+        raw_leave(&honest);
+    }
+    CHECK(taken_back > 0, "nothing was ever taken back");
+}
+
+int main(void)
+{
+    check_random random = {check_seed()};
+    sim_set("MEMORY", "1048576");
+    if (!raw_open(0))
+        return EXIT_FAILURE;
+    check_shares();
+    check_sleepers();
+    check_liars(&random);
+    const sim_usage usage = sim_get_usage();
+    CHECK(usage.device_blocks == 0 && usage.pinned_blocks == 0 && usage.streams == 0 && usage.events == 0,
+          "%ld blocks, %ld pinned ones, %ld streams and %ld events stay", usage.device_blocks,
+          usage.pinned_blocks, usage.streams, usage.events);
+    return check_result();
+}
