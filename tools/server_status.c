@@ -27,10 +27,11 @@ static int print_table(const tb_welcome *status, const char *socket)
 {
     tool_say("process %d, up for %.0f s, %d clients, socket %s\n", status->process, status->seconds,
              status->clients, socket);
-    tool_say("device  held by clients  at work  name\n");
+    tool_say("device  held by clients  copies for all  at work  name\n");
     for (int i = 0; i < status->device_count; i++)
-        tool_say("%6d  %11.1f MiB  %6.0f%%  %s\n", status->chips[i].device,
-                 (double)status->held_bytes[i] / MIB, 100 * status->loads[i], status->descriptions[i].name);
+        tool_say("%6d  %11.1f MiB  %10.1f MiB  %6.0f%%  %s\n", status->chips[i].device,
+                 (double)status->held_bytes[i] / MIB, (double)status->kept_bytes[i] / MIB,
+                 100 * status->loads[i], status->descriptions[i].name);
     return tool_print("");
 }
 
@@ -45,6 +46,7 @@ static void write_status(tb_json *json, const tb_welcome *status)
         tb_json_integer(json, "device", status->chips[i].device);
         tb_json_text(json, "name", status->descriptions[i].name);
         tb_json_number(json, "held_mib", (double)status->held_bytes[i] / MIB);
+        tb_json_number(json, "kept_mib", (double)status->kept_bytes[i] / MIB);
         tb_json_number(json, "load", (double)status->loads[i]);
         tb_json_close(json, '}');
     }

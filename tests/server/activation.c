@@ -28,8 +28,9 @@ static int open_door(int type)
     const int file = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
     *name++ = '\0';
     snprintf(address.sun_path, sizeof address.sun_path, "%s", name);
+    /* Few may wait there: who asks again and again finds no room. */
     if (!getcwd(before, sizeof before) || chdir(path) != 0 || file < 0 ||
-        bind(file, (const struct sockaddr *)&address, sizeof address) != 0 || listen(file, 16) != 0 ||
+        bind(file, (const struct sockaddr *)&address, sizeof address) != 0 || listen(file, 1) != 0 ||
         chdir(before) != 0)
         abort();
     return file;

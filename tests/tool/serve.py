@@ -54,12 +54,12 @@ def one_is_started_told_of_and_ended():
         equal((started.returncode, started.stdout, started.stderr), (0, "", ""))
         status = _status(user)
         equal((status["clients"], len(status["devices"])), (0, 1))
-        equal(status["devices"][0], {"device": 0, "name": "simulated", "held_mib": 0, "load": 0})
+        equal(status["devices"][0], {"device": 0, "name": "simulated", "held_mib": 0, "kept_mib": 0, "load": 0})
         contains(status["socket"], user["XDG_RUNTIME_DIR"] + "/tileblas/serve-")
         table = _serve(user, "--status").stdout.splitlines()
         contains(table[0], f"process {status['process']}, up for ", "0 clients, socket " + status["socket"])
-        contains(table[1], "device", "held by clients", "at work", "name")
-        equal(table[2].split(), ["0", "0.0", "MiB", "0%", "simulated"])
+        contains(table[1], "device", "held by clients", "copies for all", "at work", "name")
+        equal(table[2].split(), ["0", "0.0", "MiB", "0.0", "MiB", "0%", "simulated"])
         equal(_serve(user, "--start").returncode, 0)
         equal(_status(user)["process"], status["process"], "another server:")
         equal(_serve(user, "--stop").returncode, 0)
@@ -225,6 +225,50 @@ def a_socket_can_be_elsewhere():
         equal(os.stat(path).st_mode & 0o777, 0o600)
         equal(_serve(user, "--stop", "--socket", path).returncode, 0)
         assert not os.path.exists(path)
+
+
+def nobody_meets_another_user():
+    if os.geteuid() != 0:
+        print("skipped: only root can be another user")
+        return
+    with _user() as user, tempfile.TemporaryDirectory() as elsewhere:
+        other = 65534
+        os.chmod(elsewhere, 0o777)
+        try:
+            started = subprocess.run([PATHS["TOOL_SIM"], "serve", "--start", "--socket", f"{elsewhere}/other"], check=False,
+                                     user=other, group=other, extra_groups=(), env={**os.environ, **user}, timeout=60)
+        except PermissionError:
+            print("skipped: another user cannot reach the command")
+            return
+        equal(started.returncode, 0)
+        equal(_calls_on_device(user, f"{elsewhere}/other"), 0)
+        contains(_serve(user, "--status", "--socket", f"{elsewhere}/other").stderr, "its socket is another user's")
+        _serve(user, "--start", "--socket", f"{elsewhere}/own")
+        os.chmod(f"{elsewhere}/own", 0o666)
+        for name in ("own", "other"):
+            asked = subprocess.run([PATHS["TOOL_SIM"], "serve", "--stop", "--socket", f"{elsewhere}/{name}"], check=False, timeout=60,
+                                   user=other, group=other, extra_groups=(), env={**os.environ, **user}, stderr=subprocess.DEVNULL)
+            equal(asked.returncode, int(name == "own"))
+        equal(_serve(user, "--stop", "--socket", f"{elsewhere}/own").returncode, 0)
+
+
+def one_that_loses_its_device_begins_anew_as_it_was():
+    with _user(TILEBLAS_SIM_DEVICES="3") as user, tempfile.TemporaryDirectory() as elsewhere:
+        subprocess.run([PATHS["TOOL_SIM"], "serve", "--start", "--socket", "a-socket", "--devices", "1,2"], cwd=elsewhere, check=True,
+                       env={**os.environ, **user, "TILEBLAS_SIM_FAIL": "launch:2=lost"})
+        here = ("--socket", f"{elsewhere}/a-socket")
+        first = _status(user, *here)
+        lost = time.monotonic()
+        _calls_on_device(user, here[1])
+
+        def has_begun_anew():
+            asked, now = time.monotonic(), _serve(user, "--json", *here)
+            return now.returncode == 0 and asked - json.loads(now.stdout)["seconds"] > lost
+        _wait_for("it has not begun anew", has_begun_anew)
+        now = _status(user, *here)
+        equal(now["process"], first["process"])
+        equal([device["device"] for device in now["devices"]], [device["device"] for device in first["devices"]])
+        equal(_serve(user, "--stop", *here).returncode, 0)
 
 
 def what_is_no_socket_stays():
