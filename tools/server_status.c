@@ -40,13 +40,14 @@ static void write_status(tb_json *json, const tb_welcome *status)
     tb_json_integer(json, "process", status->process);
     tb_json_number(json, "seconds", status->seconds);
     tb_json_integer(json, "clients", status->clients);
+    tb_json_number(json, "found_mib", (double)status->found_bytes / MIB);
     tb_json_open(json, "devices", '[');
     for (int i = 0; i < status->device_count; i++) {
         tb_json_open(json, NULL, '{');
         tb_json_integer(json, "device", status->chips[i].device);
         tb_json_text(json, "name", status->descriptions[i].name);
         tb_json_number(json, "held_mib", (double)status->held_bytes[i] / MIB);
-        tb_json_number(json, "kept_mib", (double)status->kept_bytes[i] / MIB);
+        tb_json_number(json, "copies_mib", (double)status->kept_bytes[i] / MIB);
         tb_json_number(json, "load", (double)status->loads[i]);
         tb_json_close(json, '}');
     }

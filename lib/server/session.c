@@ -230,10 +230,8 @@ static tb_status find_room(const session *session, const tb_order *order, const 
     size_t free_bytes = 0, total_bytes = 0;
     TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
     const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
-    const uint64_t left = most == 0     ? UINT64_MAX
-                          : held < most ? most - held
-                                        : 0,
-                   most_free = free_bytes + tb_kept_copies_bytes(chip->device);
+    const uint64_t left = most == 0 ? UINT64_MAX : held < most ? most - held : 0;
+    const uint64_t most_free = free_bytes + tb_kept_copies_bytes(chip->device);
     *room = (struct room){.total = most > 0 && most < total_bytes ? most : total_bytes,
                           .free = left < most_free ? left : most_free,
                           .asleep = tb_bytes_asleep(&session->sleeper, order->device)};

@@ -47,11 +47,11 @@ typedef struct tb_cached_operand {
     tb_notes *notes;        /* during a call: what is known of the copy; NULL: nothing */
     size_t copy_bytes;      /* that the copy takes */
     double looked_at, same; /* bytes, in this call */
-    bool is_others;  /* in this call: the server may have a copy, and then, has given one (others_copies.h) */
-    bool is_doubted; /* in this call: that copy is of other data, and is not looked at any more */
-    bool is_unoffered;   /* something has been loaded since the server was offered the copy */
-    int disappointments; /* calls in a row in which most had changed, or its copy was gone */
-    int rest;            /* so many calls pass before the next attempt */
+    bool is_others;         /* in this call: the server has given a copy of its own (others_copies.h) */
+    bool is_doubted;        /* in this call: that copy is of other data, and is not looked at any more */
+    bool is_unoffered;      /* something has been loaded since the server was offered the copy */
+    int disappointments;    /* calls in a row in which most had changed, or its copy was gone */
+    int rest;               /* so many calls pass before the next attempt */
 } tb_cached_operand;
 
 typedef struct tb_operand_cache {

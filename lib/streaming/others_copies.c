@@ -49,7 +49,6 @@ tb_cached_operand *tb_find_elsewhere(tb_pipeline *pipeline)
         cache->rest--;
         return NULL;
     }
-    cache->fresh->is_others = true;
     return cache->fresh;
 }
 
@@ -183,12 +182,16 @@ static tb_others_copy copy_in(const tb_pipeline *pipeline, const tb_cached_opera
 tb_status tb_fetch_copy(tb_pipeline *pipeline, tb_cached_operand *operand, const tb_buffer *buffer)
 {
     const tb_others_copies *others = others_at(pipeline->device);
-    operand->is_others = false;
-    if (!others || !has_notes_room(pipeline))
+    if (!others || pipeline->operands.rest > 0 || !has_notes_room(pipeline))
         return TB_OK;
     tb_others_copy copy = copy_in(pipeline, operand, buffer, TB_NOTES_BYTES_MOST);
+    if (!others->knows(copy.key))
+        return TB_OK;
     TB_TRY(others->find(pipeline->load, &copy));
-    operand->is_others = copy.notes_bytes > 0;
+    if (copy.notes_bytes == 0)
+        return TB_OK;
+    operand->is_others = true;
+    operand->rest = 0; /* if its own copy was lost */
     read_notes(operand, copy.notes, copy.notes_bytes);
     return TB_OK;
 }

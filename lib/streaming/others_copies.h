@@ -14,8 +14,8 @@ bool tb_fingerprints_ready_for(int device);
  * told of it. */
 tb_cached_operand *tb_find_elsewhere(tb_pipeline *pipeline);
 
-/* Device memory that was taken for the copy becomes the server's copy, by the load stream, if there is one: its fingerprints are known
- * then. */
+/* Device memory that was taken for the copy, of which nothing is known, becomes the server's copy, by the load stream, if there is one:
+ * its fingerprints are known then. */
 tb_status tb_fetch_copy(tb_pipeline *pipeline, tb_cached_operand *operand, const tb_buffer *buffer);
 
 /* After a product that has succeeded: the server may make a copy of what is in the buffer. */

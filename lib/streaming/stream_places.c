@@ -75,7 +75,7 @@ tb_status tb_take_places(tb_stream_run *run)
     }
     for (tb_role role = TB_A; role < TB_ROLES; role++) {
         const tb_stream_operand *there = &run->operands[role];
-        if (there->cached && there->cached->is_others)
+        if (there->cached && there->cached->name == 0)
             TB_TRY(tb_fetch_copy(run->pipeline, there->cached, &there->buffer));
     }
     const size_t workspace = run->schedules->workspace;

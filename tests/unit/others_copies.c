@@ -106,7 +106,7 @@ static tb_cached_operand *begin_call(int which)
     if (operand)
         tb_take_copy(operand, process->device, sizeof data[0], &block);
     block.memory = data; /* which stands for device memory */
-    if (operand && operand->is_others)
+    if (operand && operand->name == 0)
         CHECK(tb_fetch_copy(process, operand, &block) == TB_OK, "fetching fails");
     return operand;
 }
@@ -168,6 +168,10 @@ static void the_third_process_finds(void)
     CHECK(operand && has_what_was_loaded(operand), "what was offered is not found");
     end_call(operand, 10, 10);
     CHECK(offered == 1, "what was found is offered again");
+    operand = begin_call(0);
+    CHECK(operand && has_what_was_loaded(operand) && operand->rest == 0,
+          "a copy that was lost is not found again");
+    end_call(operand, 10, 10);
     CHECK(!begin_call(1) && key_count == 2, "another operand is found");
 }
 
