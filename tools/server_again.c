@@ -29,7 +29,7 @@ static long count_lost(double began)
 /* Ordinals with commas between them; at most 64. */
 static void print_devices(uint64_t devices, char *text)
 {
-    for (int device = 0; devices >> device != 0 && device < 63; device++)
+    for (int device = 0; device < 64 && devices >> device != 0; device++)
         if (devices >> device & 1)
             text += sprintf(text, "%d,", device);
     text[-1] = '\0';

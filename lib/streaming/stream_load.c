@@ -107,12 +107,15 @@ void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot
         .row_bytes = column_bytes,
         .rows = columns,
         .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
+        .finds_pages = columns * transfer->pitch > slot->found,
         .stairs = stairs,
         .seen = transfer->seen,
         .seen_shift = TB_SEEN_BEFORE_SHIFT,
         .element = tb_real_of(from->element),
         .prints = strip ? tb_prints_of_column(strip, of_operand) : NULL,
     };
+    if (copy.finds_pages)
+        slot->found = columns * transfer->pitch;
     slot->upload = (tb_copy){
         .direction = TB_HOST_TO_DEVICE,
         .target = transfer->target + (transfer->expansion ? 0 : (size_t)column * transfer->target_pitch),

@@ -253,6 +253,25 @@ def nobody_meets_another_user():
         equal(_serve(user, "--stop", "--socket", f"{elsewhere}/own").returncode, 0)
 
 
+def one_that_loses_its_device_begins_anew_as_it_was():
+    with _user(TILEBLAS_SIM_DEVICES="3") as user, tempfile.TemporaryDirectory() as elsewhere:
+        subprocess.run([PATHS["TOOL_SIM"], "serve", "--start", "--socket", "a-socket", "--devices", "1,2"], cwd=elsewhere, check=True,
+                       env={**os.environ, **user, "TILEBLAS_SIM_FAIL": "launch:2=lost"})
+        here = ("--socket", f"{elsewhere}/a-socket")
+        first = _status(user, *here)
+        lost = time.monotonic()
+        _calls_on_device(user, here[1])
+
+        def has_begun_anew():
+            asked, now = time.monotonic(), _serve(user, "--json", *here)
+            return now.returncode == 0 and asked - json.loads(now.stdout)["seconds"] > lost
+        _wait_for("it has not begun anew", has_begun_anew)
+        now = _status(user, *here)
+        equal(now["process"], first["process"])
+        equal([device["device"] for device in now["devices"]], [device["device"] for device in first["devices"]])
+        equal(_serve(user, "--stop", *here).returncode, 0)
+
+
 def what_is_no_socket_stays():
     with _user() as user, tempfile.TemporaryDirectory() as elsewhere:
         path = f"{elsewhere}/thesis"
