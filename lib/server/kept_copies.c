@@ -306,11 +306,18 @@ static tb_status read_copy(kept_copy *copy, const tb_copied_block *block)
     return status == TB_OK ? TB_OK : tb_synchronize(block->stream);
 }
 
+/* Under the lock. NULL: there is none for the block, or no room for its notes. */
+static kept_copy *find_for(const tb_copied_block *block, uint64_t room)
+{
+    kept_copy *copy = block->key != 0 ? find_place(block->key, block->device) : NULL;
+    return copy && copy->is_there && copy->bytes == block->bytes && copy->notes_bytes <= room ? copy : NULL;
+}
+
 /* Under the lock. */
 static tb_status find_copy(const tb_copied_block *block, void *notes, uint64_t room, uint64_t *notes_bytes)
 {
-    kept_copy *copy = block->key != 0 ? find_place(block->key, block->device) : NULL;
-    if (!copy || !copy->is_there || copy->bytes != block->bytes || copy->notes_bytes > room)
+    kept_copy *copy = find_for(block, room);
+    if (!copy)
         return TB_OK;
     const tb_status status = read_copy(copy, block);
     if (status != TB_OK)
@@ -326,7 +333,16 @@ tb_status tb_find_copy(const tb_copied_block *block, void *notes, uint64_t room,
 {
     *notes_bytes = 0;
     tb_take_lock(&store.lock);
-    const tb_status status = find_copy(block, notes, room, notes_bytes);
+    const bool any = find_for(block, room) != NULL;
+    tb_free_lock(&store.lock);
+    if (!any)
+        return TB_OK;
+    /* Whoever is to give a copy back waits for those who read it, and not for what they have ordered before. */
+    tb_status status = tb_synchronize(block->stream);
+    if (status != TB_OK)
+        return status;
+    tb_take_lock(&store.lock);
+    status = find_copy(block, notes, room, notes_bytes);
     tb_free_lock(&store.lock);
     return status;
 }

@@ -141,7 +141,7 @@ static void copies_go_first(void *own, void *other)
         keep(own, key, (char)key, &nobodys);
     fill(other, -1);
     const tb_copied_block block = block_at(other, COPIES);
-    sim_stall(stream, 0.05);
+    sim_set("DELAY", "100000");
     CHECK(tb_find_copy(&block, notes, NOTES, &bytes) == TB_OK && bytes == NOTES, "no copy");
     while (count < (int)(MEMORY / BLOCK) &&
            tb_allocate_past_copies(0, BLOCK, &nobodys, &taken[count]) == TB_OK)
@@ -149,6 +149,7 @@ static void copies_go_first(void *own, void *other)
     CHECK(copies() == 0 && sim_free_bytes(0) < BLOCK, "%d copies stay, and %zu bytes are free", copies(),
           sim_free_bytes(0));
     tb_synchronize(stream);
+    sim_set("DELAY", "0");
     CHECK(holds(other, COPIES), "who was reading got something else");
     keep(own, 1, 1, &nobodys);
     CHECK(copies() == 0, "a copy where there is no memory");
