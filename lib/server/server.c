@@ -8,6 +8,7 @@
 #include "lib/server/listening.h"
 #include "lib/server/port.h"
 #include "lib/server/session.h"
+#include "lib/server/warm_up.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -77,8 +78,11 @@ static void *beat(void *unused)
     return unused;
 }
 
+/* And kernels are made ready, besides. */
 static void *keep_berths(void *unused)
 {
+    for (int i = 0; i < facts.chip_count; i++)
+        tb_warm_up(&facts.chips[i], &stop);
     while (!atomic_load(&stop)) {
         tb_keep_berths();
         tb_drop_copies(UNUSED_SECONDS);
