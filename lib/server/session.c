@@ -3,6 +3,7 @@
 #include "lib/device/platform.h"
 #include "lib/process/clock.h"
 #include "lib/server/check_order.h"
+#include "lib/server/cleaning.h"
 #include "lib/server/sleepers.h"
 
 #include <poll.h>
@@ -190,19 +191,25 @@ static tb_status finish_device(const session *session, int device)
     return TB_OK;
 }
 
-/* A device's memory as far as clients may have it: all of it, what nobody holds, and what those hold who sleep. */
+/* A device's memory as far as clients may have it: all of it, what nobody holds, what is still to be zeroed of that, and what those hold
+ * who sleep. */
 typedef struct room {
-    uint64_t total, free, asleep;
+    uint64_t total, free, dirty, asleep;
 } room;
 
 static tb_status find_room(const session *session, const tb_order *order, const tb_chip *chip, room *room)
 {
     size_t free_bytes = 0, total_bytes = 0;
+    const uint64_t dirty = tb_bytes_being_cleaned(chip->device);
     TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
+    free_bytes += dirty; /* some may be counted twice */
+    if (free_bytes > total_bytes)
+        free_bytes = total_bytes;
     const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
     const uint64_t left = most == 0 ? UINT64_MAX : held < most ? most - held : 0;
     *room = (struct room){.total = most > 0 && most < total_bytes ? most : total_bytes,
                           .free = left < free_bytes ? left : free_bytes,
+                          .dirty = dirty,
                           .asleep = tb_bytes_asleep(&session->sleeper, order->device)};
     return TB_OK;
 }
@@ -230,6 +237,10 @@ static tb_status allocate_share(const session *session, const tb_order *order, c
             return status;
         if (order->bytes <= room.free)
             status = tb_allocate(chip->device, (size_t)order->bytes, memory);
+        if (status == TB_OUT_OF_MEMORY && room.dirty > 0) {
+            tb_wait_for_cleaning(chip->device);
+            continue;
+        }
         if (status != TB_OUT_OF_MEMORY || !tb_take_back_from_sleeper(&session->sleeper, order->device))
             return status;
     }
@@ -263,7 +274,7 @@ static void release_block(session *session, int index)
 {
     const block freed = session->blocks[index];
     session->blocks[index] = session->blocks[--session->block_count];
-    tb_release(freed.device, (void *)(uintptr_t)freed.address);
+    tb_clean_and_release(freed.device, (void *)(uintptr_t)freed.address, freed.bytes);
     note_held(session, &freed, -1);
 }
 

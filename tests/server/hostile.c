@@ -3,6 +3,7 @@
  * counts are nonsense. What is refused ends the session, and nothing is held after it.
  */
 #include "kernels/panels/launch_panel.h"
+#include "lib/server/cleaning.h"
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
 
@@ -174,6 +175,7 @@ int main(void)
         raw_leave(&client.raw);
         refused += client.raw.ending == TB_CLIENT_REFUSED;
         CHECK(client.raw.ending != TB_DEVICES_FAILED, "round %d: the device has failed", round);
+        tb_wait_for_cleaning(0);
         const sim_usage usage = sim_get_usage();
         CHECK(usage.device_blocks == 0 && usage.pinned_blocks == 0 && usage.streams == 0 && usage.events == 0,
               "round %d: %ld blocks, %ld pinned ones, %ld streams and %ld events stay", round,
