@@ -1,5 +1,7 @@
 #include "lib/server/kept_copies.h"
 
+#include "lib/server/cleaning.h"
+
 #include "lib/device/platform.h"
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
@@ -119,7 +121,8 @@ static void *take_memory(kept_copy *copy)
 static void drop(kept_copy *copy)
 {
     const int device = copy->device;
-    tb_release(device, take_memory(copy));
+    const uint64_t bytes = copy->bytes;
+    tb_clean_and_release(device, take_memory(copy), bytes);
 }
 
 /* The one that was used least recently; of any device where that is less than 0. NULL: there is none. */
@@ -173,9 +176,9 @@ tb_status tb_allocate_past_copies(int device, uint64_t bytes, const tb_claimed *
 {
     while (is_too_much(device, bytes, claimed) && give_way(device))
         ;
-    tb_status status = tb_allocate(device, (size_t)bytes, memory);
+    tb_status status = tb_take_clean(device, bytes, memory);
     while (status == TB_OUT_OF_MEMORY && give_way(device))
-        status = tb_allocate(device, (size_t)bytes, memory);
+        status = tb_take_clean(device, bytes, memory);
     return status;
 }
 
@@ -216,7 +219,7 @@ static void *take_room(const tb_copied_block *block, const tb_claimed *claimed)
                       tb_device_at(device)->memory(device, &free_bytes, &total_bytes) == TB_OK &&
                       block->bytes <= free_bytes / SHARE_OF_FREE &&
                       !is_too_much(device, block->bytes, claimed) &&
-                      tb_allocate(device, (size_t)block->bytes, &memory) == TB_OK;
+                      tb_take_clean(device, block->bytes, &memory) == TB_OK;
     return fits ? memory : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "lib/device/platform.h"
 #include "lib/process/clock.h"
 #include "lib/server/check_order.h"
+#include "lib/server/cleaning.h"
 #include "lib/server/kept_copies.h"
 #include "lib/server/sleepers.h"
 
@@ -220,7 +221,8 @@ static tb_status finish_device(const session *session, int device)
     return TB_OK;
 }
 
-/* A device's memory as far as clients may have it: all of it, what no client holds, and what those hold who sleep. */
+/* A device's memory as far as clients may have it: all of it, what no client holds, what is kept of that or still to be zeroed, and what those
+ * hold who sleep. */
 typedef struct room {
     uint64_t total, free, asleep;
 } room;
@@ -229,6 +231,9 @@ static tb_status find_room(const session *session, const tb_order *order, const 
 {
     size_t free_bytes = 0, total_bytes = 0;
     TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
+    free_bytes += tb_bytes_to_take(chip->device); /* some may be counted twice */
+    if (free_bytes > total_bytes)
+        free_bytes = total_bytes;
     const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
     const uint64_t left = most == 0 ? UINT64_MAX : held < most ? most - held : 0;
     const uint64_t most_free = free_bytes + tb_kept_copies_bytes(chip->device);
@@ -300,7 +305,7 @@ static void release_block(session *session, int index)
 {
     const block freed = session->blocks[index];
     session->blocks[index] = session->blocks[--session->block_count];
-    tb_release(freed.device, (void *)(uintptr_t)freed.address);
+    tb_clean_and_release(freed.device, (void *)(uintptr_t)freed.address, freed.bytes);
     note_held(session, &freed, -1);
 }
 

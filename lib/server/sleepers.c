@@ -9,7 +9,7 @@
 #define ASLEEP_SECONDS 0.1
 
 /* How long a session is waited for that is to give something back: it may have a device's work to wait for. */
-#define GIVE_BACK_SECONDS 0.5
+#define GIVE_BACK_SECONDS 1.0
 #define LOOK_SECONDS      50e-6
 
 enum { SESSIONS_MOST = 512 };

@@ -3,6 +3,7 @@
  * counts are nonsense. What is refused ends the session, and nothing is held after it.
  */
 #include "kernels/panels/launch_panel.h"
+#include "lib/server/cleaning.h"
 #include "lib/server/kept_copies.h"
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
@@ -183,6 +184,8 @@ int main(void)
         kept += tb_kept_copies_bytes(0) > 0;
         if (round % 2)
             tb_drop_copies(0);
+        tb_wait_for_cleaning(0);
+        tb_give_back_all_kept(0);
         const sim_usage usage = sim_get_usage();
         /* What copies have, and a stream and an event of theirs, are the server's. */
         CHECK(usage.device_bytes == tb_kept_copies_bytes(0) && usage.pinned_blocks == 0 &&

@@ -2,6 +2,7 @@
  * lets be; and the first to go when a client needs memory, while somebody may still be reading them.
  */
 #include "lib/device/platform.h"
+#include "lib/server/cleaning.h"
 #include "lib/server/kept_copies.h"
 #include "tests/check.h"
 #include "tests/sim/device_sim.h"
@@ -228,6 +229,8 @@ int main(void)
     processes_have_keys_of_the_servers();
     tb_release(0, own);
     tb_release(0, other);
+    tb_wait_for_cleaning(0);
+    tb_give_back_all_kept(0);
     CHECK(sim_get_usage().device_blocks == 0, "%ld blocks stay", sim_get_usage().device_blocks);
     return check_result();
 }

@@ -9,6 +9,7 @@
 #include "tests/runtime_folder.h"
 #include "tests/sim/children.h"
 
+#include <sys/prctl.h>
 #include <time.h>
 
 static const char *server_command; /* the command `tileblas` on the simulated device */
@@ -29,6 +30,7 @@ static inline pid_t server_start(void)
         abort();
     const pid_t server = fork();
     if (server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);

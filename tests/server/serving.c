@@ -4,64 +4,15 @@
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
-#include "include/tileblas.h"
-#include "lib/machine/start.h"
 #include "tests/server/running_server.h"
-#include "tests/sim/known_product.h"
+#include "tests/server/served_client.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
 enum { CHILD_SECONDS = 120 };
 
 static uint64_t seed;
-
-static void prefer_device(void)
-{
-    tileblas_set_option("SERVER", "auto");
-    tileblas_set_option("START", "wait");
-    tileblas_set_option("ROUTE", "streamed");
-}
-
-/* Each is one launch. */
-static bool draws_plain;
-
-/* Of any class and element, up to so large. */
-static known_product draw(check_random *random, int most)
-{
-    known_product p = {.class = (known_class)check_between(random, KNOWN_GEMM, KNOWN_HEMM),
-                       .m = (int)check_between(random, 1, most),
-                       .n = (int)check_between(random, 1, most),
-                       .factor = (double)check_between(random, 1, 3),
-                       .beta = (double)check_between(random, 0, 1),
-                       .memory = TB_MEMORY_HOST,
-                       .of_doubles = check_between(random, 0, 1),
-                       .is_complex = check_between(random, 0, 1)};
-    if (draws_plain) {
-        p.class = KNOWN_GEMM;
-        p.is_complex = false;
-    }
-    if (p.class == KNOWN_HEMM)
-        p.is_complex = true;
-    p.k = p.class == KNOWN_GEMM ? (int)check_between(random, 1, most) : p.m;
-    known_place(&p);
-    return p;
-}
-
-/* Whether the server computed it. */
-static bool multiply(check_random *random, int most, const char *when)
-{
-    char plan[200];
-    known_product p = draw(random, most);
-    known_multiply(&p);
-    tileblas_last_plan(plan, sizeof plan);
-    CHECK(known_errors(&p) == 0, "%s: %d x %d x %d, class %d, %s%s: %d numbers are wrong (%s)", when, p.m,
-          p.n, p.k, (int)p.class, p.is_complex ? "complex " : "", p.of_doubles ? "doubles" : "floats",
-          known_errors(&p), plan);
-    known_free(&p);
-    return strstr(plan, "device 32") || strstr(plan, " devices: ");
-}
 
 static int multiply_many(uint64_t own_seed, int count, int most, const char *when)
 {
@@ -109,13 +60,15 @@ static void products(void)
     CHECK(!tb_ask_status(&status, 1000), "a server that has ended answers");
 }
 
-/* Parts of structured operands come from beyond the part. The largest stored triangle has room. */
+/* Parts of structured operands come from beyond the part. Some products need more than that, and none has the client refused. */
 static void multiply_cut(void *count)
 {
     prefer_device();
     tileblas_set_option("DEVICE_MEMORY", "6");
     const int served = multiply_many(seed, *(int *)count, 400, "cut");
-    CHECK(served == *(int *)count, "%d of %d products were served", served, *(int *)count);
+    CHECK(served > *(int *)count / 2, "%d of %d products were served", served, *(int *)count);
+    tileblas_set_option("DEVICE_MEMORY", "0");
+    CHECK(multiply_many(seed, 1, 400, "after those that were cut") == 1, "the server has refused the client");
 }
 
 static void cut(void)
@@ -255,39 +208,6 @@ static void ends(void)
 
 /* ---- Servers that come after others ------------------------------------------------------------------------ */
 
-/* A process without a device of its own, in whose place this stands before tb_machine_start. */
-static bool has_no_device;
-bool __real_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
-bool __wrap_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
-bool __wrap_tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
-{
-    return !has_no_device && __real_tb_machine_start(plan, prepare);
-}
-
-static int open_files(void)
-{
-    int count = 0;
-    DIR *files = opendir("/proc/self/fd");
-    while (files && readdir(files))
-        count++;
-    if (files)
-        closedir(files);
-    return count;
-}
-
-/* Pieces of memory that are shared with a server. */
-static int shared_maps(void)
-{
-    char line[512];
-    int count = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps))
-        count += strstr(line, "memfd:tileblas") != NULL;
-    if (maps)
-        fclose(maps);
-    return count;
-}
-
 /* Between a client and the test. */
 static struct {
     atomic_int served; /* products */
@@ -371,7 +291,8 @@ static void again(void)
 {
     tb_welcome status;
     draws_plain = true;
-    setenv("TILEBLAS_SIM_FAIL", "launch:40=lost", 1);
+    setenv("TILEBLAS_SIM_FAIL", "launch:40=lost", 1); /* of the clients: nothing is launched before */
+    setenv("TILEBLAS_CALIBRATE", "0", 1);
     const pid_t server = server_start();
     unsetenv("TILEBLAS_SIM_FAIL");
     const pid_t client = start_client();
@@ -439,7 +360,7 @@ static void multiply_in_turn(void *number)
             pthread_join(threads[i], NULL);
         const int served = multiply_many(seed + (uint64_t)turn, COUNT, 200, "by one of many who sleep");
         CHECK(served == COUNT, "%d of %d products were served", served, COUNT);
-        server_pause(0.15); /* who has been awake so shortly keeps what it has */
+        server_pause(0.4); /* who has been awake so shortly keeps what it has */
         atomic_fetch_add(&turns->turn, 1);
     }
 }

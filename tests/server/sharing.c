@@ -1,6 +1,7 @@
 /* What clients may hold of a device's memory, and what becomes of it while they sleep: sessions in this process, on the simulated
  * device, which ends the process where memory is used that was given back.
  */
+#include "lib/server/cleaning.h"
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
 
@@ -152,6 +153,92 @@ static void check_liars(check_random *random)
     CHECK(taken_back > 0, "nothing was ever taken back");
 }
 
+/* ---- What memory holds ------------------------------------------------------------------------------------- */
+
+enum { WORDS = PIECE / sizeof(uint32_t) };
+
+#define SECRET UINT32_C(0x5ec2e75e)
+
+static tb_order copy_slot(tb_direction direction, uint64_t address)
+{
+    tb_order order = {.kind = TB_ORDER_COMMAND};
+    void *const there = (void *)(uintptr_t)address;
+    order.command.kind = TB_COMMAND_COPY;
+    order.command.copy = direction == TB_HOST_TO_DEVICE ? tb_copy_of_bytes(direction, there, NULL, PIECE)
+                                                        : tb_copy_of_bytes(direction, NULL, there, PIECE);
+    return order;
+}
+
+/* Until all that was ordered is done. */
+static void wait_for_stream(raw_client *client)
+{
+    const uint32_t number = ++client->numbers;
+    raw_send(client, &(tb_order){.kind = TB_ORDER_RECORD, .number = number});
+    while (!raw_is_over(client) && atomic_load(&client->berth.wire->passed[0]) != number)
+        raw_look_again();
+}
+
+static void write_secret(raw_client *client, uint64_t address)
+{
+    uint32_t *words = (uint32_t *)(void *)client->berth.slots;
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = SECRET;
+    const tb_order order = copy_slot(TB_HOST_TO_DEVICE, address);
+    raw_send(client, &order);
+    wait_for_stream(client);
+}
+
+static int count_secrets(raw_client *client, uint64_t address)
+{
+    const uint32_t *words = (const uint32_t *)(const void *)client->berth.slots;
+    const tb_order order = copy_slot(TB_DEVICE_TO_HOST, address);
+    raw_send(client, &order);
+    wait_for_stream(client);
+    int count = 0;
+    for (size_t i = 0; i < WORDS; i++)
+        count += words[i] == SECRET;
+    return count;
+}
+
+/* Which has been given back, taken back, or left by a client that has ended. */
+static void check_secrets(void)
+{
+    enum { WAYS = 3 };
+    sim_set("STALE", "1");
+    for (int way = 0; way < WAYS; way++) {
+        raw_client first, second;
+        uint64_t address;
+        raw_come(&first);
+        use(&first, 1);
+        CHECK(take(&first, PIECE, &address) == TB_OK, "there is no memory");
+        write_secret(&first, address);
+        CHECK(count_secrets(&first, address) == WORDS, "what was written is not there");
+        if (way == 0)
+            raw_send(&first, &(tb_order){.kind = TB_ORDER_RELEASE, .address = address});
+        raw_come(&second);
+        use(&second, 1);
+        if (way == 1) {
+            uint64_t other;
+            fall_asleep(&first);
+            CHECK(take(&second, told_free(&second), &other) == TB_OK, "there is no memory for the second");
+            CHECK(count_secrets(&second, other) == 0, "what was taken back shows");
+            raw_send(&second, &(tb_order){.kind = TB_ORDER_RELEASE, .address = other});
+        }
+        if (way == 2)
+            raw_leave(&first);
+        tb_wait_for_cleaning(0);
+        tb_give_back_all_kept(0);
+        CHECK(take(&second, PIECE, &address) == TB_OK, "there is no memory for the second");
+        CHECK(count_secrets(&second, address) == 0, "what one had shows to another: %d", way);
+        if (way != 2)
+            raw_leave(&first);
+        raw_leave(&second);
+        tb_wait_for_cleaning(0);
+        tb_give_back_all_kept(0);
+    }
+    sim_set("STALE", "0");
+}
+
 int main(void)
 {
     check_random random = {check_seed()};
@@ -161,6 +248,9 @@ int main(void)
     check_shares();
     check_sleepers();
     check_liars(&random);
+    check_secrets();
+    tb_wait_for_cleaning(0);
+    tb_give_back_all_kept(0);
     const sim_usage usage = sim_get_usage();
     CHECK(usage.device_blocks == 0 && usage.pinned_blocks == 0 && usage.streams == 0 && usage.events == 0,
           "%ld blocks, %ld pinned ones, %ld streams and %ld events stay", usage.device_blocks,

@@ -22,6 +22,8 @@
  *   REACH    0 or 1         whether devices read each other's memory (1)
  *   REFUSE   0 or 1         whether a launch that lib/device/command.h says is refused is, as by a real device; otherwise
  *                           it aborts, since the runtime makes none (0)
+ *   STALE    0 or 1         whether device memory begins as the last that was given back had ended; otherwise as signalling
+ *                           NaNs (0)
  *   PAGEABLE "1,0,..."      whether the devices take ordinary memory in copies (all 1)
  *   FAIL     script         "copy:7=lost,allocate:3=memory": the 7th copy loses its device, the 3rd
  *                           allocation finds no memory

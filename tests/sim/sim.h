@@ -38,7 +38,7 @@ typedef struct sim_settings {
     double delay_seconds;
     uint64_t seed;
     double speeds[SIM_MAX_DEVICES];
-    bool reach, refuse;
+    bool reach, refuse, stale;
     bool pageable[SIM_MAX_DEVICES];
 } sim_settings;
 

@@ -66,6 +66,20 @@ static void *map_file(int file, size_t bytes, int protection)
     return memory;
 }
 
+/* What the device memory held that was given back last, as much as a block of a test's has. */
+static uint32_t last_words[1 << 18];
+static size_t last_count;
+
+static void keep_words(const block *freed)
+{
+    if (!sim_get_settings()->stale || freed->place.memory != TB_MEMORY_DEVICE)
+        return;
+    last_count = freed->bytes / sizeof *last_words;
+    if (last_count > sizeof last_words / sizeof *last_words)
+        last_count = sizeof last_words / sizeof *last_words;
+    memcpy(last_words, freed->inside, last_count * sizeof *last_words);
+}
+
 static void map_block(block *block)
 {
     int file = memfd_create("simulated device", MFD_CLOEXEC);
@@ -77,14 +91,16 @@ static void map_block(block *block)
     close(file);
 
     uint32_t *words = (uint32_t *)(void *)block->inside;
+    const size_t stale = sim_get_settings()->stale ? last_count : 0;
     for (size_t i = 0; i < block->bytes / sizeof *words; i++)
-        words[i] = POISON;
+        words[i] = i < stale ? last_words[i] : POISON;
 }
 
 static void unmap_block(const block *block)
 {
     if (block->lent)
         return;
+    keep_words(block);
     munmap(block->inside, block->bytes);
     if (block->start != block->inside)
         munmap(block->start, block->bytes);

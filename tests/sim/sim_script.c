@@ -152,6 +152,8 @@ static void apply(const char *name, const char *value)
         settings.reach = strtol(value, &end, 0) != 0;
     else if (strcmp(name, "REFUSE") == 0)
         settings.refuse = strtol(value, &end, 0) != 0;
+    else if (strcmp(name, "STALE") == 0)
+        settings.stale = strtol(value, &end, 0) != 0;
     else
         sim_abort("no setting is called %s", name);
     if (*end != '\0' || settings.devices < 0 || settings.devices > SIM_MAX_DEVICES)
@@ -161,8 +163,8 @@ static void apply(const char *name, const char *value)
 static void read_environment(void)
 {
     static const char *const names[] = {
-        "DEVICES", "HOST", "ARCHITECTURE", "MULTIPROCESSORS", "MEMORY", "LINK",     "START",
-        "DELAY",   "SEED", "SPEEDS",       "REACH",           "REFUSE", "PAGEABLE", "FAIL"};
+        "DEVICES", "HOST",   "ARCHITECTURE", "MULTIPROCESSORS", "MEMORY", "LINK",     "START", "DELAY",
+        "SEED",    "SPEEDS", "REACH",        "REFUSE",          "STALE",  "PAGEABLE", "FAIL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char variable[32];
         snprintf(variable, sizeof variable, "TILEBLAS_SIM_%s", names[i]);
