@@ -5,6 +5,8 @@
 
 #include <stdatomic.h>
 
+const tb_device_operations *tb_served_devices;
+
 enum { NONE, OPEN, CLOSED, BEING_FORGOTTEN };
 
 static atomic_int state;

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-const tb_device_operations *tb_served_devices;
-
 /* The last events are the streams' own. */
 enum { EVENTS = TB_WIRE_EVENTS - TB_WIRE_STREAMS };
 
