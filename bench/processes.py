@@ -18,9 +18,9 @@ import time
 
 SIDES = {
     "plain": {},
-    "preloaded": {},
-    "never": {"TILEBLAS_START": "never"},
-    "up": {"TILEBLAS_START": "wait"},
+    "preloaded": {"TILEBLAS_SERVER": "never"},
+    "never": {"TILEBLAS_START": "never", "TILEBLAS_SERVER": "never"},
+    "up": {"TILEBLAS_START": "wait", "TILEBLAS_SERVER": "never"},
     "served": {"TILEBLAS_SERVER": "auto"},
 }
 SIDES_BY_THEMSELVES = [side for side in SIDES if side != "served"]

@@ -13,9 +13,7 @@
 static const char help[] =
     "usage: tileblas serve [OPTION]...\n"
     "\n"
-    "Keeps the GPUs up, so that products of the user's programs run there from the first one on: of programs "
-    "with\n"
-    "TILEBLAS_SERVER=auto.\n"
+    "Keeps the GPUs up, so that products of the user's programs run there from the first one on.\n"
     "\n"
     "  --start          in the background; returns when the server answers\n"
     "  --idle SECONDS   end after so long without a program; 0 is never; 900 with --start, else 0\n"

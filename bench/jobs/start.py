@@ -21,9 +21,9 @@ UNLOADED = 127  # the library was not in the process
 
 WAYS = {
     "plain": {},
-    "preloaded": {},
-    "wait": {"TILEBLAS_START": "wait"},
-    "never": {"TILEBLAS_START": "never"},
+    "preloaded": {"TILEBLAS_SERVER": "never"},
+    "wait": {"TILEBLAS_START": "wait", "TILEBLAS_SERVER": "never"},
+    "never": {"TILEBLAS_START": "never", "TILEBLAS_SERVER": "never"},
     "host": {"TILEBLAS_ROUTE": "host"},
     "served": {"TILEBLAS_SERVER": "auto"},
 }

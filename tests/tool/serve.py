@@ -147,7 +147,7 @@ def what_was_served_is_told():
     with _user() as user, tempfile.TemporaryDirectory() as folder:
         _serve(user, "--start")
         forced = {**user, "TILEBLAS_ROUTE": "streamed", "TILEBLAS_START": "wait"}
-        served = {**forced, "TILEBLAS_SERVER": "auto"}
+        served = forced  # a server is used where one runs
         run = ("TOOL", "run", "--preload", "PRELOAD_SIM", "--report", f"{folder}/page")
         words = call(*run, "CLIENT", "calls", "3", "children", "2", environment=served)
         contains(words.stderr, "tileblas: streamed 9 calls", "tileblas:   served 9 calls, ", "MB over the link")
@@ -155,7 +155,7 @@ def what_was_served_is_told():
             contains(file.read(), "by tileblas serve")
         summary = json.loads(call(*run, "--json", "CLIENT", "calls", "3", environment=served).stderr)
         equal(summary["served"], {member: value for member, value in summary["routes"]["streamed"].items() if member != "shapes"})
-        alone = call(*run, "CLIENT", "calls", "3", environment=forced)
+        alone = call(*run, "CLIENT", "calls", "3", environment={**forced, "TILEBLAS_SERVER": "never"})
         contains(alone.stderr, "tileblas: streamed 3 calls")
         assert "served" not in alone.stderr, alone.stderr
 
@@ -184,7 +184,8 @@ def run_starts_one_that_stays():
 
 def info_and_explain_say_whether_one_answers():
     with _user() as user:
-        used = {**user, "TILEBLAS_SERVER": "auto", "TILEBLAS_START": "background"}
+        used = {**user, "TILEBLAS_START": "background"}
+        user = {**user, "TILEBLAS_SERVER": "never"}
         contains(call("TOOL_SIM", "info", environment=user).stdout, "server       none: none runs")
         none = json.loads(call("TOOL_SIM", "info", "--json", environment=user).stdout)["server"]
         equal((none["answers"], none["is_used"], none["no_answer"]), (False, False, "none runs"))
