@@ -107,7 +107,8 @@ def main():
             command = ["/usr/bin/env", "OPENBLAS_NUM_THREADS=1"] + command
         return command + ["call" if limit == "call" else "none", *processes.last_arguments(side, arguments)]
 
-    processes.take_turns(cells, arguments, command_of, ROUNDS_LEAST)
+    with processes.server(arguments):
+        processes.take_turns(cells, arguments, command_of, ROUNDS_LEAST)
     done = [cell for cell in cells if cell.rounds()]
     processes.print_table(heads_of(arguments), [row_of(cell, arguments) for cell in done])
     print(f"{sum(judge(cell) == 'ok' for cell in done)} of {len(done)} ok, {len(cells) - len(done)} not run")

@@ -103,7 +103,8 @@ def main():
         program = [arguments.python, numpy_program] if language == "NumPy" else [arguments.program]
         return program + [str(n), *case, arguments.turns_seconds, *processes.last_arguments(side, arguments)]
 
-    processes.take_turns(cells, arguments, command_of, 1)
+    with processes.server(arguments):
+        processes.take_turns(cells, arguments, command_of, 1)
     groups = group(cells)
     rows = [row for key, cases in groups.items() for row in rows_of(key, cases, arguments.sides)]
     processes.print_table(HEADS, rows)

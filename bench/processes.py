@@ -1,10 +1,10 @@
-"""Processes timed beside each other: what programs.py, callers.py and fresh.py share.
+"""Processes timed beside each other: what programs.py, callers.py, workers.py and fresh.py share.
 
 A side is a way to start the same program: "plain" as it is; "preloaded" with the library; "never" with the library and
 TILEBLAS_START=never; "up" with the library, TILEBLAS_START=wait and a product before the clock, so that the device is
-up when the clock starts; "served" with the library, TILEBLAS_SERVER=auto and a server beside it (--server). Other options of TileBLAS in the environment stay, for all sides that have the library. A
-cell is one line of the table: one setting of the program, on all sides. Sides take turns, and each begins as often as
-any other.
+up when the clock starts; "served" with the library, TILEBLAS_SERVER=auto and a server beside it (--server). Other
+options of TileBLAS in the environment stay, for all sides that have the library. A cell is one line of the table: one
+setting of the program, on all sides. Sides take turns, and each begins as often as any other.
 """
 import contextlib
 import dataclasses

@@ -2,7 +2,7 @@
 #
 #   link      libtileblas.so, its header, CMake package and pkg-config file, the documentation
 #   preload   libtileblas-preload.so
-#   command   the command tileblas, its man page and completions: tools/CMakeLists.txt
+#   command   the command tileblas, its man page, completions and units for systemd: tools/CMakeLists.txt
 #   system    a libblas.so.3, in a folder of its own: nobody finds it there unless told to
 #   system64  a libblas64.so.3, likewise
 #   python    for the wheel (pyproject.toml), and only where it is asked for: libraries, the header and the command

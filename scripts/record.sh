@@ -2,17 +2,19 @@
 # Whether two builds compute the same, bit for bit: runs the record of either (tests/record) and compares them case by case. The exit
 # status is 0 when all cases are the same.
 #
-#   scripts/record.sh OLD_BUILD NEW_BUILD [sim|gpu [GROUP ...]]
+#   scripts/record.sh OLD_BUILD NEW_BUILD [sim|gpu|served [GROUP ...]]
 #
-#   sim   the libraries on the simulated device (the default): some ten seconds for each build
-#   gpu   the libraries on this machine's GPU
+#   sim      the libraries on the simulated device (the default): some ten seconds for each build
+#   gpu      the libraries on this machine's GPU
+#   served   the simulated device, of OLD_BUILD in the process and of NEW_BUILD in a server (`tileblas serve`): operands in ordinary
+#            memory alone, and copies, which are counted in the process, are not compared
 #
 # The program is NEW_BUILD's, and of OLD_BUILD nothing is needed but the library; groups are those of tests/record/cases.c. The
-# records are left in NEW_BUILD as record-old.txt and record-new.txt.
+# records are left in NEW_BUILD as record-old.txt and record-new.txt, of `served` as record-served-old.txt and so on.
 set -euo pipefail
 
-if (($# < 2)) || [[ ${3:-sim} != sim && ${3:-sim} != gpu ]]; then
-    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+if (($# < 2)) || [[ ${3:-sim} != @(sim|gpu|served) ]]; then
+    sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 declare -A build=([old]=$1 [new]=$2)
@@ -26,10 +28,26 @@ library() { # library BUILD: its file
     realpath -e "$file"
 }
 
+# The server is the new build's, in a folder of its own.
+declare -A server=([old]="" [new]="")
+record=$new/record
+if [[ $device == served ]]; then
+    record+=-served device=sim server=([old]=SERVER=never [new]=SERVER=auto)
+    XDG_RUNTIME_DIR=$(mktemp -d)
+    export XDG_RUNTIME_DIR
+    "$new/tests/tool/tileblas-sim" serve >"$XDG_RUNTIME_DIR/said" &
+    serving=$!
+    trap 'kill "$serving"; wait "$serving"; rm -rf "$XDG_RUNTIME_DIR"' EXIT
+    until grep -q ready "$XDG_RUNTIME_DIR/said"; do
+        kill -0 "$serving"
+        sleep 0.05
+    done
+fi
+
 # Both sides at once: a record is one process after the other.
 declare -A running=()
 for side in old new; do
-    "$program" "$device" "$(library "${build[$side]}")" "${groups[@]}" >"$new/record-$side.txt" &
+    RECORD_SERVER=${server[$side]} "$program" "$device" "$(library "${build[$side]}")" "${groups[@]}" >"$record-$side.txt" &
     running[$side]=$!
 done
 status=0
@@ -39,6 +57,13 @@ for side in old new; do
         status=1
     }
 done
+
+if [[ ${server[new]} ]]; then
+    served=$(grep -c 'on device 32' "$record-new.txt") || true
+    echo "$served of $(grep -c 'on device' "$record-old.txt") products were served"
+    ((served > 0)) || status=1
+    sed -i -E 's/ on device (0|32)/ on a device/; s/copies [^|]*/copies/; s/said: .*HOST_BLAS: no usable.*/said:/' "$record"-{old,new}.txt
+fi
 
 # A line is: id | case | plan | copies | C | what was said.
 awk -F' [|] ' -v part_names='case,plan,copies,C,said' '
@@ -68,5 +93,5 @@ awk -F' [|] ' -v part_names='case,plan,copies,C,said' '
             printf " (C in %d, the plan in %d, copies in %d, what was said in %d)", parts[5], parts[3], parts[4], parts[6]
         printf ", %d in one record only\n", only
         exit same == 0 || differ > 0 || only > 0
-    }' "$new/record-old.txt" "$new/record-new.txt" || status=1
+    }' "$record-old.txt" "$record-new.txt" || status=1
 exit "$status"

@@ -5,8 +5,10 @@
 #include "lib/call/facts.h"
 #include "lib/learning/profile.h"
 #include "lib/machine/start.h"
+#include "lib/user/options.h"
 #include "tools/explain_answer.h"
 #include "tools/problem.h"
+#include "tools/server.h"
 #include "tools/supposed_gpu.h"
 #include "tools/tool.h"
 
@@ -210,12 +212,28 @@ static bool read_option(int option, problem *problem, question *question)
     }
 }
 
+/* As in a program: a server is met where there is one, the option SERVER allows it, and it reaches the operands. One that is busy may
+ * take longer to answer than a program's call waits: that asks again, and here it is waited for. */
+static bool would_be_served(const question *question)
+{
+    const bool is_reached = question->memory == TB_MEMORY_HOST || question->memory == TB_MEMORY_PINNED,
+               is_background = strcmp(tb_option_text(TB_OPTION_START), "background") == 0;
+    if (!is_reached || !server_answers())
+        return false;
+    if (is_background)
+        tb_set_option("START", "wait");
+    const bool is_met = tb_machine_meet_server(&(tb_plan){.start = TB_START_NOW});
+    if (is_background)
+        tb_set_option("START", "background");
+    return is_met;
+}
+
 /* Where the operands lie, and the facts that the options and the machine give. */
 static void gather_facts(question *question)
 {
     tb_product *product = &question->product;
     tb_machine supposed = question->facts.machine;
-    if (!question->assumed)
+    if (!question->assumed && !would_be_served(question))
         tb_machine_start(&(tb_plan){.start = TB_START_NOW}, tb_load_profile);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         question->facts.places[role] = (tb_place){.memory = question->memory};

@@ -4,6 +4,7 @@
 #include "lib/reports/json.h"
 #include "lib/machine/device_state.h"
 #include "lib/machine/machine.h"
+#include "tools/server.h"
 #include "tools/tool.h"
 #include "words/members.h"
 #include "words/folded.h"
@@ -263,13 +264,15 @@ static void print_words(const question *question, const answer *answer, const ke
     tool_say("matrices in  %s memory\n", tb_memory_text(question->memory));
     tool_say("host         %d cores\n", machine->host_cores);
     if (has_device(question))
-        tool_say("GPU          %s%s, compute capability %d.%d, %d multiprocessors\n",
+        tool_say("GPU          %s%s, compute capability %d.%d, %d multiprocessors%s\n",
                  question->assumed ? "supposed: " : "",
                  question->assumed ? question->assumed : tb_machine_device(chip_of(question)->device)->name,
                  chip_of(question)->architecture / 10, chip_of(question)->architecture % 10,
-                 chip_of(question)->multiprocessors);
+                 chip_of(question)->multiprocessors, chip_of(question)->apart ? ", the server's" : "");
     else
         tool_say("GPU          %s\n", no_device(question));
+    if (!question->assumed)
+        server_say_state();
 
     printf("\nroutes       forecast\n");
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
@@ -328,6 +331,8 @@ static int print_json(const question *question, const answer *answer, const kern
     tb_json_integer(&json, "multiprocessors", has_device(question) ? chip_of(question)->multiprocessors : 0);
     tb_json_integer(&json, "devices", question->facts.machine.chip_count);
     tb_json_close(&json, '}');
+    if (!question->assumed)
+        server_write_state(&json);
     tb_json_open(&json, "routes", '[');
     for (tb_route route = 0; route < TB_ROUTE_COUNT; route++) {
         const candidate *candidate = &answer->routes[route];

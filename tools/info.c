@@ -7,6 +7,7 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "lib/user/options.h"
+#include "tools/server.h"
 #include "tools/tool.h"
 
 #include <dlfcn.h>
@@ -164,6 +165,7 @@ static int print_words(const tb_machine *machine, const host_blas *host, bool al
     if (code_file() && *code_file())
         tool_say("device code  %s\n", code_file());
     print_devices(machine);
+    server_say_state();
     tool_say("host         %d cores\n", machine->host_cores);
     if (*host->path)
         tool_say("host BLAS    %s (%d-bit integers%s%s)\n", host->path, host->integer_bits,
@@ -222,6 +224,7 @@ static int print_json(const tb_machine *machine, const host_blas *host)
     tb_json_text(&json, "device_interface", tb_platform.name);
     tb_json_text(&json, "device_code", code_file());
     write_devices(&json, machine);
+    server_write_state(&json);
     tb_json_integer(&json, "host_cores", machine->host_cores);
     tb_json_open(&json, "host_blas", '{');
     tb_json_text(&json, "path", *host->path ? host->path : NULL);

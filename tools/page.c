@@ -147,6 +147,8 @@ static void write_figures(FILE *page, const tb_counts *counts)
     fputs("<div class=\"figures\">\n", page);
     write_figure(page, "products", "%.0f", (double)all.calls);
     write_figure(page, "on a GPU", "%.0f", (double)all.calls - on_host);
+    if (counts->served.calls > 0)
+        write_figure(page, "by tileblas serve", "%.0f", (double)counts->served.calls);
     write_figure(page, "GFLOP", "%.3f", 1e-9 * all.flop);
     write_figure(page, "seconds in products", "%.3f", all.seconds);
     write_figure(page, "seconds won", "%.3f", all.won_seconds);

@@ -35,6 +35,8 @@ static void add_counts(tb_counts *sum, const json_value *event)
             tb_add_tally(&sum->routines[routine][route], &amount);
         }
     }
+    const tb_tally served = read_tally(json_member(event, "served"));
+    tb_add_tally(&sum->served, &served);
     const json_value *reasons = json_member(event, "host_reasons");
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
         sum->host_reasons[reason] +=

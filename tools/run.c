@@ -2,13 +2,16 @@
  * to whoever waits for it `run` is as good as not there: standard input and output, signals and the exit status
  * pass through.
  */
+#include "lib/serving/greeting.h"
 #include "lib/user/log.h"
+#include "lib/user/options.h"
 #include "lib/reports/summary.h"
 #include "tools/diagnosis.h"
 #include "tools/page.h"
 #include "tools/program_file.h"
 #include "tools/record.h"
 #include "tools/report.h"
+#include "tools/server.h"
 #include "tools/tool.h"
 
 #include <errno.h>
@@ -33,6 +36,7 @@ static const char help[] =
     "  --output FILE   the summary goes to the file\n"
     "  --report FILE   a page of HTML besides, with where products went over time, by shape and why\n"
     "  --record FILE   what was called besides, for `tileblas forecast`: shapes and times, no data\n"
+    "  --serve         start `tileblas serve` where none answers, and have it compute what gains\n"
     "  --preload FILE  the library to preload, instead of the one that belongs to this command\n"
     "  --help          this\n"
     "\n"
@@ -41,7 +45,7 @@ static const char help[] =
     "failed, 126 when the program was found and could not be started, 127 when it was not found.\n";
 
 typedef struct settings {
-    bool json;
+    bool json, is_served;
     const char *output, *preload, *page, *record;
     char **program;
 } settings;
@@ -83,7 +87,15 @@ static void give_signals_back(const inherited *before)
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
-static bool set_environment(const char *library, const char *report_path, const char *record_path)
+/* Where the option names a server, that one; else the user's. */
+static bool set_server(bool is_wanted)
+{
+    return !is_wanted || tb_option_value(TB_OPTION_SERVER) == TB_SERVER_PATH ||
+           setenv("TILEBLAS_SERVER", "auto", 1) == 0;
+}
+
+static bool set_environment(const settings *settings, const char *library, const char *report_path,
+                            const char *record_path)
 {
     const char *before = getenv("LD_PRELOAD");
     char *both = NULL;
@@ -91,7 +103,8 @@ static bool set_environment(const char *library, const char *report_path, const 
         return false;
     bool set = setenv("LD_PRELOAD", both, 1) == 0 && setenv("TILEBLAS_STATS", "json", 1) == 0 &&
                setenv("TILEBLAS_STATS_FILE", report_path, 1) == 0 &&
-               (!record_path || setenv("TILEBLAS_RECORD", record_path, 1) == 0);
+               (!record_path || setenv("TILEBLAS_RECORD", record_path, 1) == 0) &&
+               set_server(settings->is_served);
     free(both);
     return set;
 }
@@ -107,7 +120,7 @@ static int start(const settings *settings, const char *library, const char *repo
     inherited before = take_signals_over();
     *child = fork();
     if (*child == 0) {
-        if (set_environment(library, report_path, record_path)) {
+        if (set_environment(settings, library, report_path, record_path)) {
             give_signals_back(&before);
             execvp(settings->program[0], settings->program);
         }
@@ -263,6 +276,15 @@ static void keep_record(const char *path, const char *written)
         tool_complain("run", "%s: %s", path, strerror(errno));
 }
 
+/* Without one the program runs all the same. */
+static void start_server(void)
+{
+    tb_server_options options = {.idle_seconds = SERVER_IDLE_SECONDS};
+    if (tb_option_value(TB_OPTION_SERVER) == TB_SERVER_PATH)
+        options.path = tb_option_text(TB_OPTION_SERVER);
+    (void)server_start("run", options);
+}
+
 static int run(const settings *settings)
 {
     char library[PATH_MAX], folder[PATH_MAX], report_path[PATH_MAX + 8], record_path[PATH_MAX + 8];
@@ -279,6 +301,8 @@ static int run(const settings *settings)
         tool_complain("run", "no temporary folder %s could be made: %s", folder, strerror(errno));
         return TOOL_CANNOT_RUN;
     }
+    if (settings->is_served)
+        start_server();
     snprintf(report_path, sizeof report_path, "%s/report", folder);
     snprintf(record_path, sizeof record_path, "%s/record", folder);
     pid_t child;
@@ -301,13 +325,10 @@ static int run(const settings *settings)
 int tool_run(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"output", required_argument, NULL, 'o'},
-        {"preload", required_argument, NULL, 'p'},
-        {"record", required_argument, NULL, 'R'},
-        {"report", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, 'j'},          {"output", required_argument, NULL, 'o'},
+        {"preload", required_argument, NULL, 'p'}, {"record", required_argument, NULL, 'R'},
+        {"report", required_argument, NULL, 'r'},  {"serve", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     settings settings = {.json = false};
     int option;
@@ -324,6 +345,9 @@ int tool_run(int argc, char **argv)
             break;
         case 'r':
             settings.page = optarg;
+            break;
+        case 's':
+            settings.is_served = true;
             break;
         case 'R':
             settings.record = optarg;

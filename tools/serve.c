@@ -1,37 +1,59 @@
 /* `tileblas serve`: keeps the devices up for all of the user's programs. */
-#include "lib/server/server.h"
-#include "lib/serving/connection.h"
-#include "lib/machine/device_state.h"
+#include "lib/serving/greeting.h"
 #include "lib/user/options.h"
-#include "lib/process/clock.h"
-#include "tools/server_again.h"
+#include "tools/server.h"
 #include "tools/tool.h"
 
 #include <getopt.h>
-#include <signal.h>
-#include <stdbool.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
 static const char help[] =
-    "usage: tileblas serve [OPTION]\n"
+    "usage: tileblas serve [OPTION]...\n"
     "\n"
-    "Keeps the GPUs up, so that products of the user's programs run there from the first one on.\n"
+    "Keeps the GPUs up, so that products of the user's programs run there from the first one on: of programs "
+    "with\n"
+    "TILEBLAS_SERVER=auto.\n"
     "\n"
-    "  --idle SECONDS   end after so long without a program; 0, the default, is never\n"
+    "  --start          in the background; returns when the server answers\n"
+    "  --idle SECONDS   end after so long without a program; 0 is never; 900 with --start, else 0\n"
     "  --memory MIB     of each GPU's memory that programs may have, together; 0, the default, is all\n"
-    "  --status         say what the server that runs has to do\n"
+    "  --devices LIST   which of the machine's GPUs, as in 0,2; all unless given\n"
+    "  --socket PATH    the server's socket, for programs with TILEBLAS_SERVER=PATH; with --status and "
+    "--stop,\n"
+    "                   of the server that is meant\n"
+    "  --status         what the server that runs has to do: clients, memory, and the share of the last "
+    "second in\n"
+    "                   which each GPU was at work\n"
     "  --stop           end it\n"
     "  --json           --status as JSON\n"
+    "  --unit UNIT      print the socket or the service for systemd, which starts the server for the first "
+    "program\n"
     "  --help           this\n";
 
-static const struct option long_options[] = {{"idle", required_argument, NULL, 'i'},
-                                             {"memory", required_argument, NULL, 'm'},
-                                             {"status", no_argument, NULL, 's'},
-                                             {"stop", no_argument, NULL, 'e'},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"help", no_argument, NULL, 'h'},
+typedef enum action { SERVE, START, STATUS, STOP, UNIT, HELP } action;
+
+typedef struct settings {
+    action action;
+    bool as_json, has_idle;
+    const char *unit;
+    tb_server_options server;
+} settings;
+
+enum { IDLE = 1, MEMORY, DEVICES, SOCKET, UNIT_OPTION, JSON, ACTION };
+
+static const struct option long_options[] = {{"start", no_argument, NULL, ACTION + START},
+                                             {"status", no_argument, NULL, ACTION + STATUS},
+                                             {"stop", no_argument, NULL, ACTION + STOP},
+                                             {"help", no_argument, NULL, ACTION + HELP},
+                                             {"unit", required_argument, NULL, UNIT_OPTION},
+                                             {"json", no_argument, NULL, JSON},
+                                             {"idle", required_argument, NULL, IDLE},
+                                             {"memory", required_argument, NULL, MEMORY},
+                                             {"devices", required_argument, NULL, DEVICES},
+                                             {"socket", required_argument, NULL, SOCKET},
                                              {NULL, 0, NULL, 0}};
 
 /* A number that is not less than 0; false where the text is none. */
@@ -42,114 +64,102 @@ static bool read_number(const char *text, double *number)
     return end != text && *end == '\0' && *number >= 0 && *number < 1e12;
 }
 
-static int complain(const char *what)
+static bool read_memory(const char *text, uint64_t *bytes)
 {
-    fprintf(stderr, "tileblas serve: %s\n", what);
-    return TOOL_FAILED;
+    double mib;
+    if (!read_number(text, &mib))
+        return false;
+    *bytes = (uint64_t)(mib * (1 << 20));
+    return true;
 }
 
-/* ---- The server that runs --------------------------------------------------------------------------------- */
-
-enum { ANSWER_MILLISECONDS = 2000, STOP_SECONDS = 5 };
-
-static int no_server(void)
+/* Ordinals with commas between them, as a bit for each. */
+static bool read_devices(const char *text, uint64_t *devices)
 {
-    fputs("tileblas serve: there is no server of this build\n", stderr);
-    return TOOL_FAILED;
+    for (*devices = 0;; text++) {
+        char *end;
+        const unsigned long device = strtoul(text, &end, 10);
+        if (*text < '0' || *text > '9' || device > 63)
+            return false;
+        *devices |= UINT64_C(1) << device;
+        text = end;
+        if (*text != ',')
+            return *text == '\0';
+    }
 }
 
-static int print_status(bool as_json)
+/* The server that is meant from now on, by whatever asks for one. */
+static bool name_socket(const char *path)
 {
-    tb_welcome status;
-    if (!tb_ask_status(&status, ANSWER_MILLISECONDS))
-        return no_server();
-    if (as_json)
-        printf("{\"process\": %d, \"clients\": %d, \"devices\": [", status.process, status.clients);
-    else
-        printf("process %d, %d clients\n", status.process, status.clients);
-    for (int i = 0; i < status.device_count && i < TB_WIRE_DEVICES; i++)
-        printf(as_json ? "%s{\"name\": \"%s\", \"held_mib\": %.1f}" : "%s%s: %.1f MiB held by clients\n",
-               as_json && i > 0 ? ", " : "", status.descriptions[i].name,
-               (double)status.held_bytes[i] / (1 << 20));
-    if (as_json)
-        puts("]}");
-    return TOOL_OK;
+    char folder[PATH_MAX], whole[2 * PATH_MAX];
+    if (*path == '/')
+        return tb_set_option("SERVER", path);
+    return *path && realpath(".", folder) &&
+           snprintf(whole, sizeof whole, "%s/%s", folder, path) < (int)sizeof whole &&
+           tb_set_option("SERVER", whole);
 }
 
-static int stop(void)
+/* False: it cannot be that. */
+static bool apply(int option, const char *value, settings *settings)
 {
-    tb_welcome status;
-    if (!tb_ask_status(&status, ANSWER_MILLISECONDS) || status.process <= 0)
-        return no_server();
-    kill(status.process, SIGTERM);
-    for (int i = 0; i < STOP_SECONDS * 100 && kill(status.process, 0) == 0; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    return TOOL_OK;
+    switch (option) {
+    case IDLE:
+        settings->has_idle = true;
+        return read_number(value, &settings->server.idle_seconds);
+    case MEMORY:
+        return read_memory(value, &settings->server.memory_most);
+    case DEVICES:
+        return read_devices(value, &settings->server.devices);
+    case SOCKET:
+        return name_socket(value);
+    case JSON:
+        settings->as_json = true;
+        break;
+    case UNIT_OPTION:
+        settings->unit = value;
+        settings->action = UNIT;
+        break;
+    default:
+        settings->action = (action)(option - ACTION);
+    }
+    return true;
 }
 
-/* ---- Serving ---------------------------------------------------------------------------------------------- */
-
-static int report(tb_server_end end)
+static int act(const settings *settings)
 {
-    switch (end) {
-    case TB_SERVER_STOPPED:
-        return TOOL_OK;
-    case TB_SERVER_IS_THERE_ALREADY:
-        return complain("there is a server already");
-    case TB_SERVER_HAS_NO_DEVICE:
-        return complain(tb_why_no_device());
-    case TB_SERVER_HAS_NO_SOCKET:
-        return complain("there is no folder for its socket that is the user's alone");
-    case TB_SERVER_LOST_DEVICE:
+    switch (settings->action) {
+    case HELP:
+        return tool_print(help);
+    case STATUS:
+        return server_print_status(settings->as_json);
+    case STOP:
+        return server_stop();
+    case UNIT:
+        return server_print_unit(settings->unit);
+    case START:
+        return server_start("serve", settings->server);
+    case SERVE:
         break;
     }
-    return complain("the device was lost");
+    return server_serve(settings->server);
 }
 
 int tool_serve(int argc, char **argv)
 {
-    tb_server_options options = {0};
-    double number;
-    int asked = 0;
-    bool as_json = false;
-    for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
-        switch (option) {
-        case 'h':
-            return tool_print(help);
-        case 's':
-        case 'e':
-        case 'j':
-            asked = asked != 0 && asked != 'j' ? asked : option;
-            as_json = as_json || option == 'j';
-            break;
-        case 'i':
-        case 'm':
-            if (!read_number(optarg, &number)) {
-                fprintf(stderr, "tileblas serve: '%s' is no number\n", optarg);
-                return TOOL_USAGE;
-            }
-            if (option == 'i')
-                options.idle_seconds = number;
-            else
-                options.memory_most = (uint64_t)number << 20;
-            break;
-        default:
-            return TOOL_USAGE;
-        }
-    if (optind < argc) {
-        fputs(help, stderr);
-        return TOOL_USAGE;
+    settings settings = {.action = SERVE};
+    for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+        if (option == '?')
+            return tool_usage("serve", "wrong option");
+        if (!apply(option, optarg, &settings))
+            return tool_usage("serve", "what is '%s'?", optarg);
     }
-    if (asked == 's' || (asked == 'j'))
-        return print_status(as_json);
-    if (asked == 'e')
-        return stop();
-    tb_set_option("SERVER", "never");
-    tb_set_option("START", "wait");
-    const bool is_watched_over = tool_is_watched_over();
-    const double began = tb_seconds();
-    const tb_server_end end = tb_serve(&options);
-    if (end == TB_SERVER_LOST_DEVICE && !is_watched_over)
-        tool_serve_again(argv, began);
-    return report(end);
+    if (optind < argc)
+        return tool_usage("serve", "what is '%s'?", argv[optind]);
+    if (settings.as_json && settings.action == SERVE)
+        settings.action = STATUS;
+    if (settings.action == START && !settings.has_idle)
+        settings.server.idle_seconds = SERVER_IDLE_SECONDS;
+    if (tb_option_value(TB_OPTION_SERVER) == TB_SERVER_PATH)
+        settings.server.path = tb_option_text(TB_OPTION_SERVER);
+    return act(&settings);
 }

@@ -12,9 +12,9 @@
 #define COUNT        "TILEBLAS_SERVERS_LOST"
 #define SOON_SECONDS 60.0
 
-enum { AT_ONCE = 2, PAUSE_SECONDS = 20, ARGUMENTS_MOST = 32 };
+enum { AT_ONCE = 2, PAUSE_SECONDS = 20, TEXT_SIZE = 160 };
 
-int tool_is_watched_over(void)
+bool tool_is_watched_over(void)
 {
     return getenv("LISTEN_FDS") != NULL;
 }
@@ -26,15 +26,38 @@ static long count_lost(double began)
     return 1 + (before && tb_seconds() - began < SOON_SECONDS ? strtol(before, NULL, 10) : 0);
 }
 
-void tool_serve_again(char **argv, double began)
+/* Ordinals with commas between them; at most 64. */
+static void print_devices(uint64_t devices, char *text)
 {
-    char text[24], *arguments[ARGUMENTS_MOST] = {"tileblas", "serve"};
-    const long lost = count_lost(began);
-    for (int i = 1; argv[i]; i++) {
-        if (i + 2 >= ARGUMENTS_MOST)
-            return;
-        arguments[i + 1] = argv[i];
+    for (int device = 0; device < 64 && devices >> device != 0; device++)
+        if (devices >> device & 1)
+            text += sprintf(text, "%d,", device);
+    text[-1] = '\0';
+}
+
+static void become_server(const tb_server_options *options)
+{
+    char idle[TEXT_SIZE], memory[TEXT_SIZE], devices[4 * TEXT_SIZE];
+    char *arguments[12] = {"tileblas", "serve", "--idle", idle, "--memory", memory};
+    int count = 6;
+    snprintf(idle, sizeof idle, "%.17g", options->idle_seconds);
+    snprintf(memory, sizeof memory, "%.17g", (double)options->memory_most / (1 << 20));
+    if (options->devices != 0) {
+        print_devices(options->devices, devices);
+        arguments[count++] = "--devices";
+        arguments[count++] = devices;
     }
+    if (options->path) {
+        arguments[count++] = "--socket";
+        arguments[count++] = (char *)(uintptr_t)options->path;
+    }
+    execv("/proc/self/exe", arguments);
+}
+
+void tool_serve_again(const tb_server_options *options, double began)
+{
+    char text[24];
+    const long lost = count_lost(began);
     snprintf(text, sizeof text, "%ld", lost);
     if (setenv(COUNT, text, 1) != 0)
         return;
@@ -44,5 +67,5 @@ void tool_serve_again(char **argv, double began)
     fputs("tileblas serve: the device was lost; another server begins\n", stderr);
     if (lost > AT_ONCE)
         nanosleep(&(struct timespec){.tv_sec = PAUSE_SECONDS}, NULL);
-    execv("/proc/self/exe", arguments);
+    become_server(options);
 }

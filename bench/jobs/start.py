@@ -25,6 +25,7 @@ WAYS = {
     "wait": {"TILEBLAS_START": "wait"},
     "never": {"TILEBLAS_START": "never"},
     "host": {"TILEBLAS_ROUTE": "host"},
+    "served": {"TILEBLAS_SERVER": "auto"},
 }
 
 

@@ -9,6 +9,7 @@
 #define TB_DEVICE_H
 
 #include "lib/device/command.h"
+#include "lib/device/others_copies.h"
 #include "words/place.h"
 #include "words/status.h"
 
@@ -45,6 +46,9 @@ struct tb_device_operations {
     tb_status (*allocate_pinned)(size_t bytes, void **memory);
     void (*release_pinned)(void *memory, size_t bytes);
     bool (*has_pinned)(const void *address);
+
+    /* NULL: nobody keeps copies for others. */
+    const tb_others_copies *others;
 
     tb_status (*describe)(int device, tb_device_description *description);
     /* Brings a device's context up, which everything below needs; slow (0.2 to 0.3 s on an H200), and takes

@@ -56,7 +56,8 @@ int tb_print_device_state(char *text, size_t size)
     case TB_STARTING:
         return snprintf(text, size, "being started");
     case TB_READY:
-        return snprintf(text, size, "up: %s", tb_machine_device(machine.chips[0].device)->name);
+        return snprintf(text, size, "up: %s%s", tb_machine_device(machine.chips[0].device)->name,
+                        machine.chips[0].device >= TB_SERVED_FIRST ? ", which tileblas serve has" : "");
     case TB_ABSENT:
         return snprintf(text, size, "none: %s" SEE, tb_why_no_device());
     case TB_LOST:

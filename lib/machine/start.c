@@ -11,6 +11,7 @@
 #include "lib/machine/roam.h"
 #include "lib/serving/connection.h"
 #include "lib/serving/device_served.h"
+#include "lib/serving/greeting.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/linker.h"
@@ -140,10 +141,19 @@ static void measure_home(void)
     tb_free_lock(&opening);
 }
 
-/* A rank's own device, or one that no other process has. */
+static int preferred = -1;
+
+void tb_machine_prefer(int device)
+{
+    preferred = device;
+}
+
+/* The one that was asked for, a rank's own device, or one that no other process has. */
 static int find_home(void)
 {
     const int rank = tb_local_rank();
+    if (preferred >= 0 && preferred < device_count)
+        return preferred;
     return rank >= 0 ? rank % device_count : tb_claim_home(descriptions, device_count);
 }
 
@@ -403,8 +413,9 @@ static void open_now(int device)
             open_chip(index, true);
 }
 
-/* Where there was no server, one may come: so long after. */
-#define LOOK_SECONDS 1.0
+/* Where there was no server, one may come: so long after. One that is being started is asked more often. */
+#define LOOK_SECONDS   1.0
+#define COMING_SECONDS 0.1
 
 /* How long a call waits for a server's answer; and where the program has said that it waits for a device. */
 enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 5000 };
@@ -412,21 +423,37 @@ enum { GREETING_MILLISECONDS = 2, GREETING_WAITED_FOR = 5000 };
 static bool is_time_to_look(void)
 {
     const double now = tb_seconds();
-    if (now - atomic_load(&looked) < LOOK_SECONDS || now < tb_server_is_left_alone_until())
+    if (now - atomic_load(&looked) < (tb_server_is_coming() ? COMING_SECONDS : LOOK_SECONDS) ||
+        now < tb_server_is_left_alone_until())
         return false;
     atomic_store(&looked, now);
     return true;
 }
 
-/* A call that the host answers sooner is none to look for a server for. */
-#define MEET_SECONDS 0.2e-3
+/* A call that the host answers sooner is none to look for a server for; nor are those that it has answered in less than so long
+ * altogether, about as long as a server takes to serve its first product. */
+#define MEET_SECONDS  0.2e-3
+#define WORTH_SECONDS 3e-3
+
+static bool is_worth_a_server(const tb_plan *plan)
+{
+    static _Atomic(double) seconds;
+    if (plan->start != TB_START_NOT)
+        return true;
+    if (plan->host_seconds < MEET_SECONDS)
+        return false;
+    double before = atomic_load(&seconds);
+    while (!atomic_compare_exchange_weak(&seconds, &before, before + plan->host_seconds))
+        ;
+    return before + plan->host_seconds >= WORTH_SECONDS;
+}
 
 static bool may_look_for_server(const tb_plan *plan)
 {
     return tb_machine_facts().readiness == TB_UNTRIED && tb_may_open_to_use() &&
            tb_option_value(TB_OPTION_SERVER) != TB_SERVER_NEVER &&
            tb_option_value(TB_OPTION_START) != TB_START_OPTION_NEVER && !tb_platform.in_process() &&
-           (plan->host_seconds >= MEET_SECONDS || plan->start != TB_START_NOT) && is_time_to_look();
+           is_worth_a_server(plan) && is_time_to_look();
 }
 
 static bool greet_server(void)
@@ -477,6 +504,8 @@ bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
     if (plan->needs_device && plan->start == TB_START_NOW)
         leave_server(); /* what only a device of the process's own reaches is waited for */
+    if (!waits && tb_server_is_coming())
+        return false;
     start_once(waits, prepare);
     if (plan->start == TB_START_MORE)
         start_others_once();

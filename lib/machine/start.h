@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* Choices of the option SERVER, in their order. */
-enum { TB_SERVER_AUTO, TB_SERVER_NEVER };
-
 /* Where a server has devices up, and this process has not begun to bring up its own: they are the process's from now on, and the plan
  * is to be made anew. Looks for one every second at most, and not for a call that takes hardly longer than that. */
 bool tb_machine_meet_server(const tb_plan *plan);
+
+/* The first device to be brought up is that one, if it is there. Before any is. */
+void tb_machine_prefer(int device);
 
 /* Tells of a use of the device (lib/device/served_use.h), before its end, that the device is lost: one of the process's own for the
  * rest of the process, a server's until there is another one. During says what was being done, as in "copying A". */

@@ -19,6 +19,7 @@ typedef struct cell {
 
 typedef struct shard {
     _Alignas(SHARD_ALIGNMENT) cell cells[TB_ROUTINES][TB_ROUTE_COUNT][TB_SHAPE_COUNT];
+    cell served;
     atomic_ullong host_reasons[TB_REASON_COUNT];
 } shard;
 
@@ -72,17 +73,26 @@ static shard *find_shard(void)
     return own_shard;
 }
 
-void tb_count_call(tb_routine routine, tb_route route, tb_shape shape, tb_reason reason, const tb_tally *call)
+static void add_to_cell(cell *cell, const tb_tally *call)
 {
-    shard *shard = find_shard();
-    cell *cell = &shard->cells[routine][route][shape];
     TB_ADD(&cell->calls, call->calls);
     tb_add_to_sum(&cell->flop, call->flop);
     tb_add_to_sum(&cell->seconds, call->seconds);
     tb_add_to_sum(&cell->link_bytes, call->link_bytes);
     tb_add_to_sum(&cell->won_seconds, call->won_seconds);
+}
+
+void tb_count_call(tb_routine routine, tb_route route, tb_shape shape, tb_reason reason, const tb_tally *call)
+{
+    shard *shard = find_shard();
+    add_to_cell(&shard->cells[routine][route][shape], call);
     if (route == TB_ROUTE_HOST)
         TB_ADD(&shard->host_reasons[reason], call->calls);
+}
+
+void tb_count_served(const tb_tally *call)
+{
+    add_to_cell(&find_shard()->served, call);
 }
 
 void tb_add_tally(tb_tally *sum, const tb_tally *amount)
@@ -116,6 +126,8 @@ void tb_read_counts(tb_counts *counts)
     for (int i = 0; i < SHARD_COUNT; i++) {
         for (tb_routine routine = 0; routine < TB_ROUTINES; routine++)
             read_routine(&shards[i], routine, counts);
+        const tb_tally served = read_cell(&shards[i].served);
+        tb_add_tally(&counts->served, &served);
         for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
             counts->host_reasons[reason] += TB_LOAD(&shards[i].host_reasons[reason]);
     }
@@ -137,6 +149,7 @@ void tb_reset_counts(void)
             for (tb_route route = 0; route < TB_ROUTE_COUNT; route++)
                 for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
                     reset_cell(&shards[i].cells[routine][route][shape]);
+        reset_cell(&shards[i].served);
         for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
             TB_STORE(&shards[i].host_reasons[reason], 0);
     }

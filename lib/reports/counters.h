@@ -29,12 +29,16 @@ typedef tileblas_route_statistics tb_tally;
 
 typedef struct tb_counts {
     tb_tally tallies[TB_ROUTE_COUNT][TB_SHAPE_COUNT];
-    tb_tally routines[TB_ROUTINES][TB_ROUTE_COUNT];   /* the same calls */
+    tb_tally routines[TB_ROUTINES][TB_ROUTE_COUNT]; /* the same calls */
+    tb_tally served; /* those of them that another process's devices computed */
     unsigned long long host_reasons[TB_REASON_COUNT]; /* why calls went to the host */
 } tb_counts;
 
 void tb_count_call(tb_routine routine, tb_route route, tb_shape shape, tb_reason reason,
                    const tb_tally *call);
+
+/* Of a call that has been counted: that another process's devices computed it. */
+void tb_count_served(const tb_tally *call);
 
 /* Sums over all threads that ever counted. Calls counted meanwhile may be in it in part. */
 void tb_read_counts(tb_counts *counts);

@@ -1,6 +1,7 @@
 #include "lib/reports/stats.h"
 
 #include "lib/device/copies.h"
+#include "lib/device/platform.h"
 #include "lib/machine/device_state.h"
 #include "lib/process/c_locale.h"
 #include "lib/process/callers_state.h"
@@ -46,6 +47,11 @@ static void print_call(tb_task task, const tb_facts *facts, const tb_plan *plan,
     tb_log("%s%s -> %s, %.3f ms", text, places, decision, 1e3 * seconds);
 }
 
+static bool is_served(const tb_plan *plan)
+{
+    return plan->route == TB_ROUTE_STREAMED && plan->place.device >= TB_SERVED_FIRST;
+}
+
 void tb_record_call(tb_task task, const tb_facts *facts, const tb_plan *plan, const char *spelling,
                     double seconds)
 {
@@ -61,6 +67,8 @@ void tb_record_call(tb_task task, const tb_facts *facts, const tb_plan *plan, co
             plan->route != TB_ROUTE_HOST && plan->host_seconds > 0 ? plan->host_seconds - seconds : 0,
     };
     tb_count_call(tb_task_routine(task), plan->route, tb_shape_of(task), plan->reason, &call);
+    if (is_served(plan))
+        tb_count_served(&call);
 
     if (tb_timeline_is_kept() || tb_option_value(TB_OPTION_STATS) == TB_STATS_JSON)
         tb_note_in_time(plan->route, seconds, call.link_bytes);
@@ -85,6 +93,7 @@ static void fill(tileblas_statistics *statistics)
         .host = tb_route_tally(&counts, TB_ROUTE_HOST),
         .resident = tb_route_tally(&counts, TB_ROUTE_RESIDENT),
         .streamed = tb_route_tally(&counts, TB_ROUTE_STREAMED),
+        .served = counts.served,
     };
     for (tb_shape shape = 0; shape < TB_SHAPE_COUNT; shape++)
         statistics->shapes[shape] = (tileblas_shape_statistics){

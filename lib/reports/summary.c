@@ -63,6 +63,8 @@ bool tb_write_summary(int file, const tb_counts *counts)
             if (counts->tallies[route][shape].calls > 0)
                 is_written &= write_tally(file, "  ", tb_shape_text(shape), &counts->tallies[route][shape]);
     }
+    if (counts->served.calls > 0)
+        is_written &= write_tally(file, "  ", "served", &counts->served);
     return write_reasons(file, counts) && is_written;
 }
 
@@ -88,7 +90,7 @@ static void write_members(tb_json *json, const tb_tally *tally)
     tb_json_number(json, "won_seconds", tally->won_seconds);
 }
 
-/* A line of a route or shape; left out where it had no calls. */
+/* A line of a route or shape, or of what was served; left out where it had no calls. */
 static void write_object(tb_json *json, const char *key, const tb_tally *tally)
 {
     if (tally->calls == 0)
@@ -121,6 +123,7 @@ void tb_write_counts(tb_json *json, const tb_counts *counts)
         tb_json_close(json, '}');
     }
     tb_json_close(json, '}');
+    write_object(json, "served", &counts->served);
     tb_json_open(json, "host_reasons", '{');
     for (tb_reason reason = 0; reason < TB_REASON_COUNT; reason++)
         if (counts->host_reasons[reason] > 0)

@@ -16,7 +16,7 @@ enum { TB_STATS_OFF, TB_STATS_WORDS, TB_STATS_JSON };
  * were written. */
 bool tb_write_summary(int file, const tb_counts *counts);
 
-/* The members "calls", "routes" and "host_reasons". */
+/* The members "calls", "routes", "routines", "served" and "host_reasons". */
 void tb_write_counts(tb_json *json, const tb_counts *counts);
 
 unsigned long long tb_count_of_calls(const tb_counts *counts);

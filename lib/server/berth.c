@@ -3,8 +3,13 @@
 #include "lib/device/platform.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* A file in memory that nobody can make shorter: what is mapped stays there. -1: there is none. */
 static int make_file(const char *name, uint64_t bytes)
@@ -19,11 +24,24 @@ static int make_file(const char *name, uint64_t bytes)
     return -1;
 }
 
+/* Pages are made a few at a time: the kernel makes threads that map memory meanwhile, as a driver's do, wait until it is done. */
+static void make_pages(char *mapped, uint64_t bytes)
+{
+    const uint64_t at_a_time = (uint64_t)1 << 20;
+    for (uint64_t first = 0; first < bytes; first += at_a_time) {
+        const uint64_t count = bytes - first < at_a_time ? bytes - first : at_a_time;
+        if (madvise(mapped + first, count, MADV_POPULATE_WRITE) != 0)
+            memset(mapped + first, 0, count);
+    }
+}
+
 static void *map(int file, uint64_t bytes)
 {
-    void *mapped =
-        file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-    return mapped == MAP_FAILED ? NULL : mapped;
+    void *mapped = file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    make_pages(mapped, bytes);
+    return mapped;
 }
 
 bool tb_make_berth(tb_berth *berth, uint64_t slots_bytes)
@@ -43,7 +61,13 @@ bool tb_make_berth(tb_berth *berth, uint64_t slots_bytes)
     return false;
 }
 
-void tb_close_berth_files(tb_berth *berth)
+void tb_clean_berth(tb_berth *berth)
+{
+    memset(berth->wire, 0, sizeof *berth->wire);
+    memset(berth->slots, 0, berth->slots_bytes);
+}
+
+static void close_files(tb_berth *berth)
 {
     if (berth->wire_file >= 0)
         close(berth->wire_file);
@@ -54,7 +78,7 @@ void tb_close_berth_files(tb_berth *berth)
 
 void tb_unmake_berth(tb_berth *berth)
 {
-    tb_close_berth_files(berth);
+    close_files(berth);
     if (berth->slots) {
         tb_platform.unpin(berth->slots);
         munmap(berth->slots, berth->slots_bytes);

@@ -14,8 +14,9 @@ typedef struct tb_berth {
 /* False: there is no memory for it. */
 bool tb_make_berth(tb_berth *berth, uint64_t slots_bytes);
 
-/* The files are the client's from then on, too. */
-void tb_close_berth_files(tb_berth *berth);
+/* After a client that has ended, so that nobody writes to it any more: as if it were new. */
+void tb_clean_berth(tb_berth *berth);
+
 void tb_unmake_berth(tb_berth *berth);
 
 #endif

@@ -125,62 +125,47 @@ static bool holds_matrix(const tb_holdings *holdings, int device, const tb_matri
            (bytes == 0 || holdings->holds(holdings, device, (uintptr_t)matrix->data, bytes));
 }
 
-/* Whether bytes from one place to another are held, which are counted from the matrix's first. */
-static bool holds_bytes(const tb_holdings *holdings, int device, const tb_matrix *matrix, int64_t first,
-                        int64_t end)
+/* Where the mirror images lie of the numbers of a rectangle that are not stored: what is read instead of them. Such a number at row i
+ * and column j of the rectangle, whose first number lies `d` rows below the diagonal, is the one at row j - d and column i + d. Of
+ * rows and of columns the first and the last one that occur. False: all are stored. */
+typedef struct images {
+    int64_t first_row, last_row, first_column, last_column;
+} images;
+
+static bool find_images(const tb_operand *operand, images *found)
 {
-    const uint64_t start = (uintptr_t)matrix->data;
-    const bool is_address = first >= 0 ? (uint64_t)first <= UINT64_MAX - start : (uint64_t)-first <= start;
-    return first > INT64_MIN && is_address &&
-           holdings->holds(holdings, device, start + (uint64_t)first, (uint64_t)(end - first));
+    const int64_t d = operand->diagonal, i_last = operand->rows - 1, j_last = operand->columns - 1;
+    int64_t i[2], j[2];
+    if (operand->stored == TB_LOWER) { /* above the diagonal: j > i + d */
+        i[0] = 0, j[0] = tb_larger(0, d + 1);
+        i[1] = tb_smaller(i_last, j_last - d - 1), j[1] = j_last;
+    } else {
+        i[0] = tb_larger(0, 1 - d), j[0] = 0;
+        i[1] = i_last, j[1] = tb_smaller(j_last, i_last + d - 1);
+    }
+    *found = (images){j[0] - d, j[1] - d, i[0] + d, i[1] + d};
+    return i[0] <= i[1] && j[0] <= j[1];
 }
 
-/* An element, counted from that in row 0 and column 0; false where that is too much to be true. */
-static bool place_of(const tb_matrix *matrix, int64_t row, int64_t column, int64_t *place)
-{
-    return !__builtin_mul_overflow(column, matrix->ld, place) && !__builtin_add_overflow(*place, row, place);
-}
-
-/* A rectangle of a symmetric or Hermitian matrix also reads elements beside it: in place of (i, j) on the other side of the diagonal it
- * reads (j - diagonal, i + diagonal). Of those i and j the first and the last that lie beyond; false: none do. */
-static bool find_mirrored(const tb_operand *x, int64_t first[2], int64_t last[2])
-{
-    const bool lower = x->stored == TB_LOWER;
-    const int64_t d = x->diagonal, rows = x->rows, columns = x->columns;
-    if (lower ? columns - 1 <= d : rows - 1 + d <= 0)
-        return false;
-    first[0] = lower || d >= 1 ? 0 : 1 - d;
-    first[1] = lower && d >= 0 ? d + 1 : 0;
-    last[0] = lower && columns - 2 - d < rows - 1 ? columns - 2 - d : rows - 1;
-    last[1] = !lower && rows - 2 + d < columns - 1 ? rows - 2 + d : columns - 1;
-    return last[0] >= first[0] && last[1] >= first[1];
-}
-
-/* With what it reads beside its rectangle. */
+/* With what is read in the place of numbers that are not stored; the diagonal is one. */
 static bool holds_operand(const tb_holdings *holdings, int device, const tb_operand *operand)
 {
-    const tb_matrix *matrix = &operand->matrix;
-    int64_t first[2], last[2], low, high;
-    if (!is_diagonal(operand->diagonal) || !holds_matrix(holdings, device, matrix))
+    const bool mirrors = operand->structure == TB_SYMMETRIC || operand->structure == TB_HERMITIAN;
+    images images;
+    if (!holds_matrix(holdings, device, &operand->matrix))
         return false;
-    if (operand->structure == TB_GENERAL || operand->structure == TB_TRIANGULAR || operand->rows == 0 ||
-        operand->columns == 0)
+    if (!mirrors || operand->rows == 0 || operand->columns == 0 || !find_images(operand, &images))
         return true;
-    if (operand->stored == TB_FULL)
-        return false;
-    if (!find_mirrored(operand, first, last))
-        return true;
-    const int64_t d = operand->diagonal, size = (int64_t)tb_bytes_of(operand->element);
-    return place_of(matrix, first[1] - d, first[0] + d, &low) &&
-           place_of(matrix, last[1] - d, last[0] + d, &high) && high >= low &&
-           !__builtin_mul_overflow(low, size, &low) && !__builtin_mul_overflow(high + 1, size, &high) &&
-           holds_bytes(holdings, device, matrix, low, high);
+    const int64_t size = (int64_t)tb_bytes_of(operand->element);
+    const __int128 first = ((__int128)images.first_column * operand->ld + images.first_row) * size,
+                   last = ((__int128)images.last_column * operand->ld + images.last_row) * size,
+                   base = (__int128)(uintptr_t)operand->data;
+    return base + first > 0 && base + last + size <= INT64_MAX &&
+           holdings->holds(holdings, device, (uint64_t)(base + first), (uint64_t)(last - first + size));
 }
 
-/* An offset in the slots becomes an address; NULL: not all of it lies there. */
-static void *slot_at(const tb_holdings *holdings, const void *offset, uint64_t bytes)
+char *tb_check_slot(const tb_holdings *holdings, uint64_t first, uint64_t bytes)
 {
-    const uint64_t first = (uintptr_t)offset;
     return first <= holdings->slots_bytes && bytes <= holdings->slots_bytes - first ? holdings->slots + first
                                                                                     : NULL;
 }
@@ -194,7 +179,7 @@ static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
         !span_of(copy->rows, copy->row_bytes, copy->target_pitch, &written))
         return false;
     if (copy->direction == TB_HOST_TO_DEVICE) {
-        copy->source = slot_at(holdings, copy->source, read);
+        copy->source = tb_check_slot(holdings, (uintptr_t)copy->source, read);
         return copy->source &&
                (written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written));
     }
@@ -202,7 +187,7 @@ static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
         return false;
     if (copy->direction == TB_DEVICE_TO_DEVICE)
         return written == 0 || holdings->holds(holdings, device, (uintptr_t)copy->target, written);
-    copy->target = slot_at(holdings, copy->target, written);
+    copy->target = tb_check_slot(holdings, (uintptr_t)copy->target, written);
     return copy->target != NULL;
 }
 
@@ -216,8 +201,8 @@ static bool check_expansion(const tb_holdings *holdings, int device, tb_expansio
 {
     const tb_operand *source = &expansion->source;
     const tb_matrix *target = &expansion->target;
-    if (!is_no_batch(&expansion->batch) || !holds_operand(holdings, device, source) ||
-        !holds_matrix(holdings, device, target))
+    if (!is_no_batch(&expansion->batch) || !is_diagonal(source->diagonal) ||
+        !holds_operand(holdings, device, source) || !holds_matrix(holdings, device, target))
         return false;
     expansion->batch = (tb_batch){0};
     const bool turned = source->transposed, complex = tb_is_complex(source->element);
@@ -245,18 +230,26 @@ static bool has_extents(const tb_product *product, tb_role role)
     return operand->rows == rows.count && operand->columns == columns.count;
 }
 
-/* In C's place one operand is C itself, and the other one the triangle. */
+/* In C's place one operand is C itself, and has nothing of its own: what a client says of it is left behind. */
+static void empty_operand_in_place(tb_product *product)
+{
+    for (tb_role role = TB_A; role <= TB_B; role++)
+        if (tb_is_in_place_of(product, role))
+            product->operands[role] =
+                (tb_operand){.data = product->c.data, .ld = product->c.ld, .element = product->c.element};
+}
+
 static bool check_operand(const tb_holdings *holdings, int device, const tb_product *product, tb_role role)
 {
     const tb_operand *operand = &product->operands[role];
     if (operand->element != product->c.element)
         return false;
     if (tb_is_in_place_of(product, role))
-        return operand->data == product->c.data && operand->ld == product->c.ld;
-    if (role == TB_C) /* nothing is read beside it; it is written also where there is nothing to multiply */
-        return is_diagonal(operand->diagonal) && has_extents(product, role) &&
-               holds_matrix(holdings, device, &operand->matrix);
-    return has_extents(product, role) && (product->k == 0 || holds_operand(holdings, device, operand));
+        return true;
+    return is_diagonal(operand->diagonal) && has_extents(product, role) &&
+           (role == TB_C      ? holds_matrix(holdings, device, &operand->matrix)
+            : product->k == 0 ? true
+                              : holds_operand(holdings, device, operand));
 }
 
 static bool has_sound_extents(const tb_product *product)
@@ -274,8 +267,9 @@ static bool check_launch(const tb_holdings *holdings, const tb_chip *chip, tb_la
     if (!is_no_batch(&product->batch) || !has_sound_extents(product))
         return false;
     product->batch = (tb_batch){0};
+    empty_operand_in_place(product);
     const tb_kernel *kernel = tb_kernel_of(launch, chip->architecture);
-    if (!kernel || !kernel->launch)
+    if (!kernel || (!kernel->launch && kernel->sequence == TB_NO_SEQUENCE))
         return false;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         if (!check_operand(holdings, chip->device, product, role))

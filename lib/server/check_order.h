@@ -14,6 +14,9 @@ typedef struct tb_holdings {
     bool (*holds)(const struct tb_holdings *holdings, int device, uint64_t address, uint64_t bytes);
 } tb_holdings;
 
+/* An offset in the slots becomes an address; NULL: not all of the bytes lie there. */
+char *tb_check_slot(const tb_holdings *holdings, uint64_t first, uint64_t bytes);
+
 /* Whether the command is one that a device of this kind can carry out for the client. Offsets in the slots become addresses, and the
  * schedule of a launch is made anew. */
 bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_command *command);

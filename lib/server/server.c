@@ -4,28 +4,19 @@
 #include "lib/machine/machine.h"
 #include "lib/machine/start.h"
 #include "lib/process/clock.h"
-#include "lib/process/lock.h"
-#include "lib/process/private_folder.h"
+#include "lib/server/kept_copies.h"
+#include "lib/server/listening.h"
+#include "lib/server/port.h"
 #include "lib/server/session.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-/* So many clients at a time; berths that wait for the next ones. */
-enum { CLIENTS_MOST = 256, BERTHS_READY = 2 };
 
 /* Between two moves of the heartbeat. */
 #define BEAT_SECONDS 2e-3
@@ -33,95 +24,54 @@ enum { CLIENTS_MOST = 256, BERTHS_READY = 2 };
 /* A client says what it is within so long of its coming. */
 #define HELLO_MILLISECONDS 1000
 
-/* What a pipeline's slots take, and pieces beside them. */
+/* Copies of operands that nobody has used for so long are given back. */
+#define UNUSED_SECONDS 600.0
+
+/* What a pipeline's slots take, and pieces beside them: a pipeline for each device. */
 #define SLOTS_BESIDE ((uint64_t)8 << 20)
 
 static tb_session_facts facts;
 static tb_welcome welcome;
 static atomic_bool stop, lost;
 static volatile sig_atomic_t was_signalled;
-
-/* ---- Berths ----------------------------------------------------------------------------------------------- */
-
-static struct {
-    tb_lock lock;
-    tb_berth ready[BERTHS_READY];
-    int ready_count;
-    tb_wire *in_use[CLIENTS_MOST]; /* whose hearts beat */
-    int clients;
-    double left; /* when the last client left */
-} port;
+static double ready_since;
 
 static uint64_t slots_bytes(void)
 {
     enum { SLOTS_OF_A_PIPELINE = 8 };
-    return SLOTS_OF_A_PIPELINE * (uint64_t)tb_slot_bytes() + SLOTS_BESIDE;
+    return (uint64_t)facts.chip_count * (SLOTS_OF_A_PIPELINE * (uint64_t)tb_slot_bytes() + SLOTS_BESIDE);
 }
 
-static bool wants_berths(void)
-{
-    tb_take_lock(&port.lock);
-    const bool wants = port.ready_count < BERTHS_READY;
-    tb_free_lock(&port.lock);
-    return wants;
-}
+/* What devices had to do is looked at with each move of the heartbeat, and summed up over this long. */
+#define LOAD_SECONDS 1.0
 
-/* One at a time, made without the lock. */
-static void make_berths_ready(void)
-{
-    tb_berth fresh;
-    while (wants_berths() && !atomic_load(&stop) && tb_make_berth(&fresh, slots_bytes())) {
-        tb_take_lock(&port.lock);
-        const bool is_wanted = port.ready_count < BERTHS_READY;
-        if (is_wanted)
-            port.ready[port.ready_count++] = fresh;
-        tb_free_lock(&port.lock);
-        if (!is_wanted)
-            tb_unmake_berth(&fresh);
-    }
-}
+static _Atomic(float) loads[TB_WIRE_DEVICES];
 
-/* One that was ready, or a new one. */
-static bool take_berth(tb_berth *berth)
-{
-    tb_take_lock(&port.lock);
-    const bool is_ready = port.ready_count > 0, has_room = port.clients < CLIENTS_MOST;
-    if (is_ready && has_room)
-        *berth = port.ready[--port.ready_count];
-    tb_free_lock(&port.lock);
-    return has_room && (is_ready || tb_make_berth(berth, slots_bytes()));
-}
+typedef struct load_sums {
+    double since;
+    int looks, at_work[TB_WIRE_DEVICES];
+} load_sums;
 
-static bool enter(tb_wire *wire)
+static void look_at_devices(load_sums *sums)
 {
-    tb_take_lock(&port.lock);
-    const bool has_room = port.clients < CLIENTS_MOST;
-    if (has_room)
-        port.in_use[port.clients++] = wire;
-    tb_free_lock(&port.lock);
-    return has_room;
-}
-
-static void leave(const tb_wire *wire)
-{
-    tb_take_lock(&port.lock);
-    for (int i = 0; i < port.clients; i++)
-        if (port.in_use[i] == wire) {
-            port.in_use[i] = port.in_use[--port.clients];
-            break;
-        }
-    port.left = tb_seconds();
-    tb_free_lock(&port.lock);
+    const double now = tb_seconds();
+    sums->looks++;
+    for (int i = 0; i < facts.chip_count; i++)
+        sums->at_work[i] += tb_is_at_work(facts.chips[i].device);
+    if (now - sums->since < LOAD_SECONDS)
+        return;
+    for (int i = 0; i < TB_WIRE_DEVICES; i++)
+        atomic_store(&loads[i], (float)sums->at_work[i] / (float)sums->looks);
+    *sums = (load_sums){.since = now};
 }
 
 /* A server that has been stopped, or is gone, has no heartbeat; one whose devices are busy for long has. */
 static void *beat(void *unused)
 {
+    load_sums sums = {.since = tb_seconds()};
     while (!atomic_load(&stop)) {
-        tb_take_lock(&port.lock);
-        for (int i = 0; i < port.clients; i++)
-            atomic_fetch_add(&port.in_use[i]->heartbeat, 1);
-        tb_free_lock(&port.lock);
+        look_at_devices(&sums);
+        tb_beat();
         nanosleep(&(struct timespec){.tv_nsec = (long)(BEAT_SECONDS * 1e9)}, NULL);
     }
     return unused;
@@ -130,7 +80,8 @@ static void *beat(void *unused)
 static void *keep_berths(void *unused)
 {
     while (!atomic_load(&stop)) {
-        make_berths_ready();
+        tb_keep_berths();
+        tb_drop_copies(UNUSED_SECONDS);
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     return unused;
@@ -155,11 +106,14 @@ static bool hear_hello(int socket, tb_hello *hello, pid_t *pid)
 static tb_welcome make_welcome(void)
 {
     tb_welcome own = welcome;
-    tb_take_lock(&port.lock);
-    own.clients = port.clients;
-    tb_free_lock(&port.lock);
-    for (int i = 0; i < facts.chip_count; i++)
+    own.clients = tb_clients();
+    own.seconds = tb_seconds() - ready_since;
+    for (int i = 0; i < facts.chip_count; i++) {
         own.held_bytes[i] = tb_held_bytes(facts.chips[i].device);
+        own.kept_bytes[i] = tb_kept_copies_bytes(facts.chips[i].device);
+        own.loads[i] = atomic_load(&loads[i]);
+    }
+    own.found_bytes = tb_found_bytes();
     return own;
 }
 
@@ -189,21 +143,37 @@ static bool say_welcome(int socket, const tb_berth *berth)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof own;
 }
 
+/* The process has ended, or does so at once: its files are closed a little earlier. */
+static bool has_ended(int client)
+{
+    enum { MILLISECONDS = 100 };
+    struct pollfd ended = {.fd = client, .events = POLLIN};
+    return client >= 0 && poll(&ended, 1, MILLISECONDS) == 1;
+}
+
+/* A client that has not waited for the welcome has not got the berth. */
 static void hold_session(int socket, tb_berth *berth, pid_t pid)
 {
     const int client = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-    if (enter(berth->wire)) {
-        if (say_welcome(socket, berth)) {
-            tb_close_berth_files(berth);
-            if (tb_hold_session(&facts, berth, socket, client, &stop) == TB_DEVICES_FAILED) {
-                atomic_store(&lost, true);
-                atomic_store(&stop, true);
-            }
+    bool is_unused = true;
+    if (tb_enter_port(berth->wire)) {
+        is_unused = !say_welcome(socket, berth);
+        if (!is_unused && tb_hold_session(&facts, berth, socket, client, &stop) == TB_DEVICES_FAILED) {
+            atomic_store(&lost, true);
+            atomic_store(&stop, true);
         }
-        leave(berth->wire);
+        tb_leave_port(berth->wire);
     }
+    tb_give_berth(berth, is_unused || has_ended(client));
     if (client >= 0)
         close(client);
+}
+
+/* Many that did not wait for the server while it started. */
+static bool has_left(int socket)
+{
+    struct pollfd ended = {.fd = socket, .events = POLLRDHUP};
+    return poll(&ended, 1, 0) != 0;
 }
 
 static atomic_int receiving; /* threads */
@@ -214,12 +184,11 @@ static void *receive_client(void *argument)
     tb_berth berth;
     tb_hello hello;
     pid_t pid;
-    const bool is_client = hear_hello(socket, &hello, &pid);
+    const bool is_client = hear_hello(socket, &hello, &pid) && !has_left(socket);
     if (is_client && hello.slot_bytes == 0) {
         say_status(socket);
-    } else if (is_client && take_berth(&berth)) {
+    } else if (is_client && tb_take_berth(&berth)) {
         hold_session(socket, &berth, pid);
-        tb_unmake_berth(&berth);
     }
     close(socket);
     atomic_fetch_sub(&receiving, 1);
@@ -240,49 +209,21 @@ static void start_receiving(int socket)
 
 /* ---- The socket ------------------------------------------------------------------------------------------- */
 
-/* The lock is this server's for as long as it lives; -1: another one has it, or there is no folder. */
-static int take_name(int folder, const char *name)
+/* Nobody is there, and has been for long; or nobody can come any more. */
+static bool is_idle(const tb_listening *listening, const tb_server_options *options)
 {
-    char lock_name[80];
-    snprintf(lock_name, sizeof lock_name, "%s.lock", name);
-    const int file = openat(folder, lock_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
-        return file;
-    if (file >= 0)
-        close(file);
-    return -1;
+    const double since = tb_empty_since();
+    return since > 0 && ((options->idle_seconds > 0 && tb_seconds() - since > options->idle_seconds) ||
+                         !tb_is_found(listening));
 }
 
-static int listen_in(int folder, const char *name)
+static void accept_clients(const tb_listening *listening, const tb_server_options *options)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int file = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
-    unlinkat(folder, name, 0); /* of a server that was killed */
-    if (file >= 0 && bind(file, (const struct sockaddr *)&address, sizeof address) == 0 &&
-        fchmodat(folder, name, 0600, 0) == 0 && listen(file, CLIENTS_MOST) == 0)
-        return file;
-    if (file >= 0)
-        close(file);
-    return -1;
-}
-
-static bool is_idle(const tb_server_options *options)
-{
-    tb_take_lock(&port.lock);
-    const bool is_idle =
-        options->idle_seconds > 0 && port.clients == 0 && tb_seconds() - port.left > options->idle_seconds;
-    tb_free_lock(&port.lock);
-    return is_idle;
-}
-
-static void accept_clients(int listening, const tb_server_options *options)
-{
-    while (!was_signalled && !atomic_load(&stop) && !is_idle(options)) {
-        struct pollfd ready = {.fd = listening, .events = POLLIN};
+    while (!was_signalled && !atomic_load(&stop) && !is_idle(listening, options)) {
+        struct pollfd ready = {.fd = listening->socket, .events = POLLIN};
         if (poll(&ready, 1, 50) != 1)
             continue;
-        const int client = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+        const int client = accept4(listening->socket, NULL, NULL, SOCK_CLOEXEC);
         if (client >= 0)
             start_receiving(client);
     }
@@ -296,15 +237,28 @@ static void note_signal(int signal)
     was_signalled = 1;
 }
 
-static bool bring_devices_up(void)
+static bool is_wanted(const tb_server_options *options, int device)
 {
-    const tb_plan now = {.start = TB_START_NOW};
+    return options->devices == 0 || (options->devices >> device & 1) == 1;
+}
+
+/* The first of them settles what devices there are; the others are opened behind it. */
+static bool bring_devices_up(const tb_server_options *options)
+{
+    static tb_chip chips[TB_WIRE_DEVICES];
+    const int first = options->devices != 0 ? __builtin_ctzll(options->devices) : 0;
+    tb_plan now = {.start = TB_START_NOW, .needs_device = true, .place.device = first};
+    if (options->devices != 0)
+        tb_machine_prefer(first);
     tb_machine_start(&now, NULL);
+    for (now.place.device = 0; now.place.device < tb_machine_device_count(); now.place.device++)
+        if (is_wanted(options, now.place.device))
+            tb_machine_start(&now, NULL);
     const tb_machine machine = tb_machine_facts();
-    facts.chips = machine.chips;
-    while (facts.chip_count < machine.chip_count && facts.chip_count < TB_WIRE_DEVICES &&
-           machine.chips[facts.chip_count].open)
-        facts.chip_count++;
+    for (int i = 0; i < machine.chip_count && facts.chip_count < TB_WIRE_DEVICES; i++)
+        if (machine.chips[i].open && is_wanted(options, machine.chips[i].device))
+            chips[facts.chip_count++] = machine.chips[i];
+    facts.chips = chips;
     return facts.chip_count > 0;
 }
 
@@ -323,6 +277,7 @@ static void prepare_welcome(void)
             welcome.clusters[i] = *chip->clusters;
         welcome.descriptions[i] = *tb_machine_device(chip->device);
     }
+    tb_begin_keeping_copies(&welcome);
 }
 
 /* What they hold is given back by them; not for ever, as a device may be at fault. */
@@ -334,15 +289,15 @@ static void wait_for_sessions(void)
 }
 
 /* The heart, and who makes berths, while clients are received. */
-static bool receive_clients(int listening, const tb_server_options *options)
+static bool receive_clients(const tb_listening *listening, const tb_server_options *options)
 {
     pthread_t heart, keeper;
     if (pthread_create(&heart, NULL, beat, NULL) != 0)
         return false;
     const bool has_keeper = pthread_create(&keeper, NULL, keep_berths, NULL) == 0;
-    port.left = tb_seconds();
-    printf("ready: %s\n", welcome.descriptions[0].name);
-    fflush(stdout);
+    ready_since = tb_seconds();
+    if (options->when_ready)
+        options->when_ready(welcome.descriptions[0].name);
     if (has_keeper)
         accept_clients(listening, options);
     atomic_store(&stop, true);
@@ -353,39 +308,47 @@ static bool receive_clients(int listening, const tb_server_options *options)
     return has_keeper;
 }
 
-static tb_server_end serve_in(int folder, const tb_server_options *options)
+/* Who has handed the socket over would start another server for those that wait at it. */
+static void turn_away(const tb_listening *listening)
 {
-    char name[64];
-    tb_wire_socket_name(name, sizeof name);
-    const int own = take_name(folder, name);
-    if (own < 0)
-        return TB_SERVER_IS_THERE_ALREADY;
-    if (!bring_devices_up())
+    struct pollfd ready = {.fd = listening->socket, .events = POLLIN};
+    while (listening->socket >= 0 && poll(&ready, 1, 0) == 1) {
+        const int client = accept4(listening->socket, NULL, NULL, SOCK_CLOEXEC);
+        if (client < 0)
+            break;
+        close(client);
+    }
+}
+
+static tb_server_end serve_at(tb_listening *listening, const tb_server_options *options)
+{
+    if (!bring_devices_up(options)) {
+        turn_away(listening);
         return TB_SERVER_HAS_NO_DEVICE;
+    }
     prepare_welcome();
-    make_berths_ready();
-    const int listening = listen_in(folder, name);
-    if (listening < 0)
-        return TB_SERVER_HAS_NO_SOCKET;
-    const bool has_served = receive_clients(listening, options);
-    unlinkat(folder, name, 0);
-    close(listening);
-    if (!has_served)
+    tb_open_port(slots_bytes());
+    tb_keep_berths();
+    if (!tb_listen(listening) || !receive_clients(listening, options))
         return TB_SERVER_HAS_NO_SOCKET;
     return atomic_load(&lost) && !was_signalled ? TB_SERVER_LOST_DEVICE : TB_SERVER_STOPPED;
 }
 
 tb_server_end tb_serve(const tb_server_options *options)
 {
+    static const tb_server_end ends[] = {[TB_NAME_IS_TAKEN] = TB_SERVER_IS_THERE_ALREADY,
+                                         [TB_NAME_IS_IMPOSSIBLE] = TB_SERVER_HAS_NO_SOCKET,
+                                         [TB_HANDED_ANOTHER] = TB_SERVER_IS_HANDED_ANOTHER};
     const struct sigaction action = {.sa_handler = note_signal};
-    const int folder = tb_open_private_folder();
-    if (folder < 0)
-        return TB_SERVER_HAS_NO_SOCKET;
+    tb_listening listening;
+    const tb_naming naming = tb_take_name(&listening, options->path);
+    if (naming != TB_NAMED)
+        return ends[naming];
     facts.memory_most = options->memory_most;
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* who has read that it is ready may be gone */
-    const tb_server_end end = serve_in(folder, options);
-    close(folder);
+    const tb_server_end end = serve_at(&listening, options);
+    tb_stop_listening(&listening);
     return end;
 }

@@ -4,23 +4,28 @@
 #include "lib/process/clock.h"
 #include "lib/server/check_order.h"
 #include "lib/server/cleaning.h"
+#include "lib/server/kept_copies.h"
 #include "lib/server/sleepers.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 /* How long the thread looks for orders before it sleeps, and sleeps before it looks for the client. */
 #define SPIN_SECONDS  100e-6
 #define SLEEP_SECONDS 10e-3
 
-/* While a device is at work for the client: how long the thread looks without a pause, and the pause then. */
+/* While a device is at work for the client: how long the thread looks without a pause, and the pause then. With more clients than a
+ * quarter of the cores it pauses at once, as their own threads want these. */
 #define BUSY_SECONDS  1e-3
 #define PAUSE_SECONDS 20e-6
+enum { CORES_OF_CLIENT = 4 };
 
 /* Orders that are done before events are looked at again; pieces of device memory that a client may hold. */
-enum { ORDERS_AT_A_TIME = 16, BLOCKS_MOST = 4096 };
+enum { ORDERS_AT_A_TIME = 4, BLOCKS_MOST = 4096 };
 
 typedef struct block {
     int device;
@@ -32,6 +37,7 @@ typedef struct held_event {
     tb_event *event; /* NULL: there is none */
     int device;
     uint32_t number; /* of the last record */
+    uint8_t stream;  /* in which that is */
     bool is_pending; /* it has not been seen to have passed */
 } held_event;
 
@@ -46,19 +52,25 @@ typedef struct session {
         tb_launch last; /* in it */
     } streams[TB_WIRE_STREAMS];
     held_event events[TB_WIRE_EVENTS];
-    uint16_t pending[TB_WIRE_EVENTS];
+    uint16_t pending[TB_WIRE_EVENTS]; /* in the order of their records */
     int pending_count;
     block blocks[BLOCKS_MOST];
     int block_count;
     tb_sleeper sleeper; /* what other sessions see of it */
 } session;
 
-/* Bytes of each device that clients hold. */
+/* Bytes of each device that clients hold, and records of theirs that it has not come to. */
 static _Atomic(uint64_t) held_bytes[TB_DEVICES_MAXIMUM];
+static atomic_int pending_records[TB_DEVICES_MAXIMUM];
 
 uint64_t tb_held_bytes(int device)
 {
     return atomic_load(&held_bytes[device]);
+}
+
+bool tb_is_at_work(int device)
+{
+    return atomic_load_explicit(&pending_records[device], memory_order_relaxed) > 0;
 }
 
 static bool holds(const tb_holdings *holdings, int device, uint64_t address, uint64_t bytes)
@@ -121,6 +133,26 @@ static tb_status command(session *session, tb_order *order)
     return tb_enqueue(stream, &order->command);
 }
 
+/* The latest is the last. */
+static void add_pending(session *session, uint32_t number, uint32_t stream)
+{
+    held_event *event = &session->events[number];
+    int count = session->pending_count;
+    if (event->is_pending) {
+        int i = 0;
+        while (session->pending[i] != number)
+            i++;
+        memmove(&session->pending[i], &session->pending[i + 1],
+                (size_t)(--count - i) * sizeof *session->pending);
+    } else {
+        atomic_fetch_add(&pending_records[event->device], 1);
+    }
+    session->pending[count] = (uint16_t)number;
+    session->pending_count = count + 1;
+    event->stream = (uint8_t)stream;
+    event->is_pending = true;
+}
+
 static tb_status record(session *session, const tb_order *order)
 {
     tb_stream *stream = stream_of(session, order);
@@ -134,9 +166,7 @@ static tb_status record(session *session, const tb_order *order)
         TB_TRY(tb_create_event(device, &event->event));
     event->device = device;
     event->number = order->number;
-    if (!event->is_pending)
-        session->pending[session->pending_count++] = (uint16_t)order->event;
-    event->is_pending = true;
+    add_pending(session, order->event, order->stream);
     return tb_record(event->event, stream);
 }
 
@@ -191,10 +221,9 @@ static tb_status finish_device(const session *session, int device)
     return TB_OK;
 }
 
-/* A device's memory as far as clients may have it: all of it, what nobody holds, what is still to be zeroed of that, and what those hold
- * who sleep. */
+/* A device's memory as far as clients may have it: all of it, what no client holds, and what those hold who sleep. */
 typedef struct room {
-    uint64_t total, free, dirty, asleep;
+    uint64_t total, free, asleep;
 } room;
 
 static tb_status find_room(const session *session, const tb_order *order, const tb_chip *chip, room *room)
@@ -202,14 +231,13 @@ static tb_status find_room(const session *session, const tb_order *order, const 
     size_t free_bytes = 0, total_bytes = 0;
     const uint64_t dirty = tb_bytes_being_cleaned(chip->device);
     TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
-    free_bytes += dirty; /* some may be counted twice */
-    if (free_bytes > total_bytes)
-        free_bytes = total_bytes;
     const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
     const uint64_t left = most == 0 ? UINT64_MAX : held < most ? most - held : 0;
+    const uint64_t found = free_bytes + dirty +
+                           tb_kept_copies_bytes(chip->device), /* some may be counted twice */
+        most_free = found < total_bytes ? found : total_bytes;
     *room = (struct room){.total = most > 0 && most < total_bytes ? most : total_bytes,
-                          .free = left < free_bytes ? left : free_bytes,
-                          .dirty = dirty,
+                          .free = left < most_free ? left : most_free,
                           .asleep = tb_bytes_asleep(&session->sleeper, order->device)};
     return TB_OK;
 }
@@ -225,22 +253,24 @@ static uint64_t share_of(const session *session, const tb_order *order, const ro
     return more < left ? more : left;
 }
 
+static tb_claimed claimed_of(const session *session, int device)
+{
+    return (tb_claimed){.held = atomic_load(&held_bytes[device]), .most = session->facts->memory_most};
+}
+
 /* What others hold who sleep is taken back where there is not enough without. */
 static tb_status allocate_share(const session *session, const tb_order *order, const tb_chip *chip,
                                 void **memory)
 {
     for (;;) {
+        const tb_claimed claimed = claimed_of(session, chip->device);
         room room;
         TB_TRY(find_room(session, order, chip, &room));
         tb_status status = TB_OUT_OF_MEMORY;
         if (order->bytes > share_of(session, order, &room))
             return status;
         if (order->bytes <= room.free)
-            status = tb_allocate(chip->device, (size_t)order->bytes, memory);
-        if (status == TB_OUT_OF_MEMORY && room.dirty > 0) {
-            tb_wait_for_cleaning(chip->device);
-            continue;
-        }
+            status = tb_allocate_past_copies(chip->device, order->bytes, &claimed, memory);
         if (status != TB_OUT_OF_MEMORY || !tb_take_back_from_sleeper(&session->sleeper, order->device))
             return status;
     }
@@ -300,6 +330,57 @@ static tb_status tell_memory(session *session, const tb_order *order)
     return status;
 }
 
+/* ---- Copies of operands ----------------------------------------------------------------------------------- */
+
+static bool check_copied(session *session, const tb_order *order, tb_copied_block *block, char **notes)
+{
+    block->stream = stream_of(session, order);
+    if (!block->stream || order->copy.key == 0 || order->copy.notes_bytes > TB_NOTES_BYTES_MOST)
+        return false;
+    block->device = session->streams[order->stream].chip->device;
+    block->key = order->copy.key;
+    block->memory = (void *)(uintptr_t)order->address;
+    block->bytes = order->bytes;
+    *notes = tb_check_slot(&session->holdings, order->copy.notes, order->copy.notes_bytes);
+    return *notes && order->bytes > 0 &&
+           holds(&session->holdings, block->device, order->address, order->bytes);
+}
+
+static tb_status find_copy(session *session, const tb_order *order)
+{
+    tb_copied_block block;
+    uint64_t notes_bytes;
+    char *notes;
+    if (!check_copied(session, order, &block, &notes))
+        return REFUSED;
+    TB_TRY(tb_find_copy(&block, notes, order->copy.notes_bytes, &notes_bytes));
+    answer(session, order, TB_OK, notes_bytes, 0);
+    return TB_OK;
+}
+
+/* The client goes on when its notes have been read. */
+static tb_status keep_copy(session *session, const tb_order *order)
+{
+    tb_copied_block block;
+    char *notes;
+    if (!check_copied(session, order, &block, &notes))
+        return REFUSED;
+    const tb_claimed claimed = claimed_of(session, block.device);
+    void *own = malloc(order->copy.notes_bytes + 1);
+    if (own)
+        memcpy(own, notes, order->copy.notes_bytes);
+    answer(session, order, TB_OK, 0, 0);
+    return own ? tb_keep_copy(&block, &claimed, own, order->copy.notes_bytes) : TB_OK;
+}
+
+static tb_status tell_key(const tb_order *order)
+{
+    if (order->copy.key == 0)
+        return REFUSED;
+    tb_tell_key(order->copy.key);
+    return TB_OK;
+}
+
 static tb_status carry_out(session *session, tb_order *order)
 {
     switch (order->kind) {
@@ -323,6 +404,12 @@ static tb_status carry_out(session *session, tb_order *order)
         return release(session, order);
     case TB_ORDER_MEMORY:
         return tell_memory(session, order);
+    case TB_ORDER_TELL_KEY:
+        return tell_key(order);
+    case TB_ORDER_KEEP_COPY:
+        return keep_copy(session, order);
+    case TB_ORDER_FIND_COPY:
+        return find_copy(session, order);
     }
     return REFUSED;
 }
@@ -347,25 +434,33 @@ static tb_status next_order(session *session, bool *any)
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
 
+/* Of a stream's records none passes before an earlier one: those behind one that has not are not asked. */
 static tb_status tell_passed(session *session, bool *any)
 {
     tb_wire *wire = session->wire;
-    *any = false;
-    for (int i = 0; i < session->pending_count;) {
-        held_event *event = &session->events[session->pending[i]];
-        if (event->event && !tb_event_passed(event->event)) {
-            i++;
+    uint64_t waiting = 0; /* streams, by bits */
+    tb_status status = TB_OK;
+    int left = 0;
+    for (int i = 0; i < session->pending_count; i++) {
+        const uint16_t number = session->pending[i];
+        held_event *event = &session->events[number];
+        const uint64_t stream = UINT64_C(1) << event->stream;
+        if (event->event && (status != TB_OK || (waiting & stream) != 0 || !tb_event_passed(event->event))) {
+            waiting |= stream;
+            session->pending[left++] = number;
             continue;
         }
         if (event->event)
-            TB_TRY(tb_event_wait(event->event));
+            status = tb_event_wait(event->event);
         event->is_pending = false;
-        atomic_store(&wire->passed[session->pending[i]], event->number);
-        session->pending[i] = session->pending[--session->pending_count];
-        *any = true;
+        atomic_fetch_sub(&pending_records[event->device], 1);
+        if (status == TB_OK)
+            atomic_store(&wire->passed[number], event->number);
     }
-    if (!*any)
-        return TB_OK;
+    *any = left < session->pending_count;
+    session->pending_count = left;
+    if (!*any || status != TB_OK)
+        return status;
     atomic_fetch_add(&wire->events_passed, 1);
     if (atomic_load(&wire->client_sleeps))
         tb_wire_wake(&wire->events_passed);
@@ -441,6 +536,8 @@ static tb_status do_orders(session *session, bool *any)
 static tb_status serve_client(session *session, int socket, int client, const atomic_bool *stop)
 {
     double moved = tb_seconds(), looked = moved;
+    const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    prctl(PR_SET_TIMERSLACK, 1000UL); /* ns: pauses are as short as they are meant to be */
     while (!atomic_load(stop)) {
         bool ordered, passed;
         TB_TRY(do_orders(session, &ordered));
@@ -450,7 +547,8 @@ static tb_status serve_client(session *session, int socket, int client, const at
         const double now = tb_seconds();
         if (ordered || passed)
             atomic_store_explicit(&session->sleeper.moved, moved = now, memory_order_relaxed);
-        else if (session->pending_count > 0 && now - moved > BUSY_SECONDS)
+        else if (session->pending_count > 0 &&
+                 (now - moved > BUSY_SECONDS || CORES_OF_CLIENT * tb_count_sessions() > cores))
             pause_for_device();
         else if (session->pending_count == 0 && now - moved > SPIN_SECONDS)
             sleep_for_orders(session);
@@ -470,6 +568,8 @@ static void free_all(session *session)
         (void)destroy_stream(session, stream);
     for (uint32_t event = 0; event < TB_WIRE_EVENTS; event++)
         (void)destroy_event(session, event);
+    for (int i = 0; i < session->pending_count; i++)
+        atomic_fetch_sub(&pending_records[session->events[session->pending[i]].device], 1);
     while (session->block_count > 0)
         release_block(session, session->block_count - 1);
 }

@@ -2,7 +2,7 @@
 
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
-#include "lib/process/private_folder.h"
+#include "lib/serving/greeting.h"
 #include "words/integers.h"
 
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* A server whose heartbeat stands still for so long is looked at: where it has been stopped, or nobody can tell, it is taken for gone.
@@ -26,7 +25,7 @@
 #define UNANSWERED_MILLISECONDS 1000
 
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
-#define SPIN_SECONDS  20e-6
+#define SPIN_SECONDS  200e-6
 #define SLEEP_SECONDS 5e-3
 
 static struct {
@@ -57,63 +56,6 @@ static void leave_alone(void)
 
 /* ---- The greeting ----------------------------------------------------------------------------------------- */
 
-/* The user's own server: whoever else has put a socket there is not greeted. */
-static bool is_of_this_user(int socket)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
-        return false;
-    server.process = peer.pid;
-    return true;
-}
-
-static int open_socket(void)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char name[64];
-    const int folder = tb_open_private_folder();
-    if (folder < 0)
-        return -1;
-    tb_wire_socket_name(name, sizeof name);
-    /* By the folder that was looked at, whatever has its name by now. */
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
-    int file = tb_above_standard_files(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (file >= 0 &&
-        (connect(file, (const struct sockaddr *)&address, sizeof address) != 0 || !is_of_this_user(file))) {
-        close(file);
-        file = -1;
-    }
-    close(folder);
-    return file;
-}
-
-/* The welcome, and the two files that come with it. */
-static bool receive(int socket, int milliseconds, tb_welcome *welcome, int files[2])
-{
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control = {0};
-    struct iovec part = {.iov_base = welcome, .iov_len = sizeof *welcome};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    struct pollfd ready = {.fd = socket, .events = POLLIN};
-    if (poll(&ready, 1, milliseconds) != 1)
-        return false;
-    const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
-        return false;
-    memcpy(files, CMSG_DATA(header), 2 * sizeof(int));
-    if (received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
-        welcome->status == TB_OK && welcome->device_count > 0 && welcome->device_count <= TB_WIRE_DEVICES)
-        return true;
-    close(files[0]);
-    close(files[1]);
-    return false;
-}
-
 /* A forked child does not get it: the server writes to the parent's pages. Pages are there already, and are found as they are touched:
  * to find all of 72 MiB at once would take longer than most first products. */
 static void *map(int file, size_t bytes)
@@ -129,15 +71,16 @@ static void *map(int file, size_t bytes)
 static bool greet(int socket, size_t slot_bytes, int milliseconds)
 {
     const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = slot_bytes};
-    int files[2];
+    tb_enclosed beside;
     if (send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
-        !receive(socket, milliseconds, &server.welcome, files))
+        !tb_receive_welcome(socket, milliseconds, &server.welcome, &beside) || !beside.has_files)
         return false;
+    server.process = beside.process;
     for (int device = 0; device < server.welcome.device_count; device++)
         server.welcome.chips[device].clusters =
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
-    server.wire = map(files[0], sizeof *server.wire);
-    server.slots = map(files[1], server.welcome.slots_bytes);
+    server.wire = map(beside.files[0], sizeof *server.wire);
+    server.slots = map(beside.files[1], server.welcome.slots_bytes);
     struct stat found;
     if (!server.wire || !server.slots || fstat(socket, &found) != 0)
         return false;
@@ -174,7 +117,7 @@ void tb_forget_server(void)
 
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
 {
-    const int socket = open_socket();
+    const int socket = tb_open_server_socket();
     if (socket < 0)
         return false;
     const double start = tb_seconds();
@@ -188,21 +131,6 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
     return false;
 }
 
-bool tb_ask_status(tb_welcome *welcome, int milliseconds)
-{
-    const tb_hello hello = {.build = tb_wire_build()};
-    const int socket = open_socket();
-    struct pollfd ready = {.fd = socket, .events = POLLIN};
-    const bool is_told = socket >= 0 &&
-                         send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == (ssize_t)sizeof hello &&
-                         poll(&ready, 1, milliseconds) == 1 &&
-                         recv(socket, welcome, sizeof *welcome, MSG_DONTWAIT) == (ssize_t)sizeof *welcome &&
-                         welcome->build == tb_wire_build();
-    if (socket >= 0)
-        close(socket);
-    return is_told;
-}
-
 const tb_welcome *tb_server_welcome(void)
 {
     return &server.welcome;
@@ -211,6 +139,14 @@ const tb_welcome *tb_server_welcome(void)
 char *tb_server_slots(void)
 {
     return server.slots;
+}
+
+bool tb_server_knows_key(uint64_t key)
+{
+    bool is_known = false;
+    for (int i = 0; i < TB_WIRE_KEYS; i++)
+        is_known |= atomic_load_explicit(&server.wire->keys[i], memory_order_relaxed) == key;
+    return is_known;
 }
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------- */
@@ -328,7 +264,16 @@ static bool is_answered(uint32_t which, uint32_t number)
 /* Only what the kind needs is copied: most orders have no command. */
 static size_t bytes_of(const tb_order *order)
 {
-    return order->kind == TB_ORDER_COMMAND ? sizeof *order : offsetof(tb_order, command);
+    switch (order->kind) {
+    case TB_ORDER_COMMAND:
+        return sizeof *order;
+    case TB_ORDER_TELL_KEY:
+    case TB_ORDER_KEEP_COPY:
+    case TB_ORDER_FIND_COPY:
+        return offsetof(tb_order, copy) + sizeof order->copy;
+    default:
+        return offsetof(tb_order, command);
+    }
 }
 
 /* Under the lock. */

@@ -12,9 +12,6 @@
  * be. */
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
 
-/* What a server says of itself, without a connection; false: there is none, or it does not answer within so long. */
-bool tb_ask_status(tb_welcome *welcome, int milliseconds);
-
 /* Nobody uses the connection any more; or this is a forked child, whose parent's it is. Another one may be made. */
 void tb_forget_server(void);
 
@@ -26,6 +23,9 @@ const tb_welcome *tb_server_welcome(void);
 
 /* Memory that both sides map, of tb_server_welcome()->slots_bytes. */
 char *tb_server_slots(void);
+
+/* Whether the server has been told of the key of an operand, not 0. */
+bool tb_server_knows_key(uint64_t key);
 
 /* Around all that a thread orders. Where the server has taken back what this client held of the devices' memory while no thread was
  * between the two, forget is called first, by one thread. */

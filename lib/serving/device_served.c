@@ -147,7 +147,7 @@ static void release(int device, void *memory)
 
 /* They are given out in pieces, the first that are free. */
 #define PIECE ((size_t)64 << 10)
-enum { PIECES_MOST = 4096 };
+enum { PIECES_MOST = 8192 };
 static uint8_t piece_taken[PIECES_MOST];
 
 static size_t pieces_of(size_t bytes)
@@ -318,7 +318,55 @@ static tb_status enqueue(tb_stream *stream, const tb_command *command)
     return send(&order);
 }
 
+/* ---- Copies that the server keeps ------------------------------------------------------------------------- */
+
+static const uint64_t *fingerprint_key(void)
+{
+    const tb_welcome *welcome = tb_server_welcome();
+    return welcome->keeps_copies ? welcome->fingerprint_key : NULL;
+}
+
+static void tell_key(uint64_t key)
+{
+    (void)send(&(tb_order){.kind = TB_ORDER_TELL_KEY, .copy.key = key});
+}
+
+static tb_order order_of(tb_order_kind kind, const tb_stream *stream, const tb_others_copy *copy)
+{
+    const uint64_t offset = (uintptr_t)copy->notes - (uintptr_t)tb_server_slots();
+    return (tb_order){.kind = kind,
+                      .stream = served(stream)->number,
+                      .bytes = copy->bytes,
+                      .address = (uintptr_t)copy->memory,
+                      .copy = {.key = copy->key, .notes = offset, .notes_bytes = copy->notes_bytes}};
+}
+
+static tb_status find_copy(tb_stream *stream, tb_others_copy *copy)
+{
+    tb_order order = order_of(TB_ORDER_FIND_COPY, stream, copy);
+    uint64_t answers[2];
+    TB_TRY(ask(&order, answers));
+    copy->notes_bytes = answers[0] <= copy->notes_bytes ? (size_t)answers[0] : 0;
+    return TB_OK;
+}
+
+static tb_status keep_copy(tb_stream *stream, const tb_others_copy *copy)
+{
+    tb_order order = order_of(TB_ORDER_KEEP_COPY, stream, copy);
+    uint64_t answers[2];
+    return ask(&order, answers);
+}
+
+static const tb_others_copies others = {
+    .fingerprint_key = fingerprint_key,
+    .knows = tb_server_knows_key,
+    .tell = tell_key,
+    .find = find_copy,
+    .keep = keep_copy,
+};
+
 static const tb_device_operations operations = {
+    .others = &others,
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .has_pinned = has_pinned,

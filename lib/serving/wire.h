@@ -20,6 +20,7 @@ enum {
     TB_WIRE_EVENTS = 1024,
     TB_WIRE_STREAMS = 64,
     TB_WIRE_DEVICES = 8,
+    TB_WIRE_KEYS = 256,
 };
 
 /* What an order is about is named by the client: its streams and events by small numbers. */
@@ -34,7 +35,17 @@ typedef enum tb_order_kind {
     TB_ORDER_ALLOCATE, /* `bytes` of the device's memory; answered with where it is */
     TB_ORDER_RELEASE,  /* what is at `address`, once the streams are done with it */
     TB_ORDER_MEMORY,   /* answered with the bytes that are free, and all that the client may have */
+    /* Of copies of operands that the server keeps (lib/device/others_copies.h): */
+    TB_ORDER_TELL_KEY,
+    TB_ORDER_KEEP_COPY, /* of `bytes` at `address`, once the stream has come here; answered when the notes have been read */
+    TB_ORDER_FIND_COPY, /* into `bytes` at `address`, in the stream; answered with the bytes of its notes: 0 where there is none */
 } tb_order_kind;
+
+/* What the last three are about. */
+typedef struct tb_wire_copy {
+    uint64_t key;
+    uint64_t notes, notes_bytes; /* an offset in the slots, and the room there */
+} tb_wire_copy;
 
 typedef struct tb_order {
     uint32_t kind;
@@ -42,7 +53,10 @@ typedef struct tb_order {
     uint32_t stream, event;
     uint32_t number; /* of the record; of an order that is answered, the answer's */
     uint64_t bytes, address;
-    tb_command command;
+    union {
+        tb_command command;
+        tb_wire_copy copy;
+    };
 } tb_order;
 
 /* Each side's words lie in lines of their own. A word that is slept on is followed by what says that somebody sleeps. */
@@ -58,6 +72,8 @@ typedef struct tb_wire {
     _Atomic(uint32_t) answered; /* the number of the last order that has been answered */
     int32_t answer;             /* a tb_status */
     uint64_t answers[2];
+    _Alignas(64) _Atomic(uint64_t) keys[TB_WIRE_KEYS]; /* that the server has been told of; 0: none */
+    _Atomic(uint32_t) key_changes;                     /* how many there had been */
     _Alignas(64) _Atomic(uint32_t) passed[TB_WIRE_EVENTS];
     _Alignas(64) tb_order orders[TB_WIRE_ORDERS];
 } tb_wire;
@@ -84,7 +100,13 @@ typedef struct tb_welcome {
     int32_t process;
     uint64_t slots_bytes;
     uint64_t held_bytes[TB_WIRE_DEVICES]; /* of the devices' memory, by clients */
-    tb_chip chips[TB_WIRE_DEVICES];       /* clusters mean nothing: */
+    uint64_t kept_bytes[TB_WIRE_DEVICES]; /* by copies of operands, for all clients */
+    uint64_t found_bytes;                 /* that clients have had of those, ever */
+    bool keeps_copies;                    /* if not there is no key: */
+    uint64_t fingerprint_key[TB_FINGERPRINT_KEY_WORDS];
+    float loads[TB_WIRE_DEVICES];   /* the share of the last second in which the device had something to do */
+    double seconds;                 /* that the server has been up */
+    tb_chip chips[TB_WIRE_DEVICES]; /* clusters mean nothing: */
     tb_clusters clusters[TB_WIRE_DEVICES];
     bool knows_clusters[TB_WIRE_DEVICES];
     tb_device_description descriptions[TB_WIRE_DEVICES];
@@ -93,7 +115,8 @@ typedef struct tb_welcome {
 /* Tells builds apart whose orders or kernels differ. */
 uint64_t tb_wire_build(void);
 
-/* The socket's name in the user's folder. */
+/* The socket's name in the user's folder. A socket that has another one has no longer one. */
+enum { TB_WIRE_NAME_SIZE = 64 };
 void tb_wire_socket_name(char *name, size_t size);
 
 /* ---- Sleeping across processes ---------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ typedef struct tb_host_copy {
     const char *source;
     size_t target_pitch, source_pitch, row_bytes, rows;
     bool past_caches;
+    bool finds_pages; /* the target's pages are there, and this process has not found them yet (pages.h) */
     tb_stairs stairs; /* leave out a part of each row */
     /* Fingerprints of the rows as they were copied, tb_prints_of(row_bytes) each; NULL: none are wanted. */
     tb_fingerprint *prints;

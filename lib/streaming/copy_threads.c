@@ -80,8 +80,12 @@ __attribute__((constructor)) static void watch_forks(void)
 
 static void do_piece(tb_copy_job *job, size_t first, size_t rows)
 {
+    const tb_host_copy *copy = &job->copy;
+    if (!job->compares && copy->finds_pages)
+        tb_find_pages(copy->target + first * copy->target_pitch,
+                      (rows - 1) * copy->target_pitch + copy->row_bytes);
     if (!job->compares)
-        tb_copy_rows(&job->copy, first, rows);
+        tb_copy_rows(copy, first, rows);
     else if (!TB_LOAD(&job->differs) && !tb_rows_are_same(&job->copy, first, rows))
         TB_STORE(&job->differs, true);
 }

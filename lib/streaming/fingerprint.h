@@ -4,10 +4,13 @@
  * NH, of UMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO 1999): words of 32 bits, each with a word of
  * a key added, are multiplied in pairs, and the products summed modulo 2^64; twice, the second time with the
  * key two words further on. Two pieces of the same length that differ have the same fingerprint for a share
- * of at most 2^-64 of all keys, whatever they hold; the key is drawn at random in each process.
+ * of at most 2^-64 of all keys, whatever they hold; the key is drawn at random in each process, or by the server that it
+ * is a client of.
  */
 #ifndef TB_FINGERPRINT_H
 #define TB_FINGERPRINT_H
+
+#include "lib/device/others_copies.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +25,13 @@ typedef struct tb_fingerprint {
 
 /* Draws the key, once. False where the system has no random numbers: then there are no fingerprints. */
 bool tb_fingerprints_ready(void);
+
+/* The same, but where there is no key yet this one is taken, of TB_FINGERPRINT_KEY_WORDS, which stays where it is; NULL: there is
+ * none to be had. */
+bool tb_fingerprints_ready_by(const uint64_t *given);
+
+/* Whether it is this one. */
+bool tb_fingerprints_are_by(const uint64_t *given);
 
 /* The fingerprint of so many bytes, at most TB_FINGERPRINT_BYTES; aligned in any way. */
 tb_fingerprint tb_fingerprint_of(const void *bytes, size_t count);

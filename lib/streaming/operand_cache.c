@@ -86,18 +86,21 @@ static void remember(tb_operand_cache *cache, const tb_matrix *operand, const tb
     *oldest = (tb_cached_operand){
         .operand = *operand, .layout = *layout, .first_call = cache->calls, .last_call = cache->calls};
     samples_hold(oldest);
+    cache->fresh = oldest;
 }
 
 tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *operand,
                                    const tb_copy_layout *layout)
 {
     cache->calls++;
+    cache->fresh = NULL;
     for (int i = 0; i < TB_OPERANDS_CACHED; i++) {
         tb_cached_operand *cached = &cache->operands[i];
         if (!is_that(cached, operand, layout))
             continue;
         cached->last_call = cache->calls;
         cached->looked_at = cached->same = 0;
+        cached->is_others = cached->is_doubted = false;
         if (cached->first_call > cache->answered)
             return NULL;
         if (cached->rest > 0) {
@@ -107,6 +110,7 @@ tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *ope
         if (samples_hold(cached))
             return cached;
         forget_copy(cached);
+        cache->fresh = cached;
         return NULL;
     }
     remember(cache, operand, layout);
@@ -115,16 +119,23 @@ tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *ope
 
 /* ---- The copy --------------------------------------------------------------------------------------------- */
 
+int tb_rest_after(int *disappointments)
+{
+    const int rest = REST_CALLS << tb_smaller(*disappointments, DOUBLED_MOST);
+    ++*disappointments;
+    return rest;
+}
+
 static void rest_a_while(tb_cached_operand *operand)
 {
-    operand->rest = REST_CALLS << tb_smaller(operand->disappointments, DOUBLED_MOST);
-    operand->disappointments++;
+    operand->rest = tb_rest_after(&operand->disappointments);
 }
 
 /* Takes the copy, with what is known of it, if it is still there. If others have taken its memory, the operand
  * rests: its next copy would only be lost again. */
 void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffer *buffer)
 {
+    operand->copy_bytes = bytes;
     if (tb_take_buffer_named(operand->name, buffer, &operand->notes) && buffer->device == device &&
         buffer->bytes >= bytes)
         return;
@@ -136,7 +147,8 @@ void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffe
 
 void tb_give_operand(tb_cached_operand *operand, tb_buffer *buffer, bool arrived)
 {
-    const bool was_there = operand->looked_at > 0, disappoints = 2 * operand->same < operand->looked_at;
+    const bool was_there = operand->looked_at > 0 && !operand->is_others,
+               disappoints = was_there && 2 * operand->same < operand->looked_at;
     if (arrived && !disappoints) {
         if (was_there)
             operand->disappointments = 0;

@@ -45,7 +45,11 @@ typedef struct tb_cached_operand {
     unsigned long first_call, last_call;
     uint64_t name;          /* of the buffer that holds the copy; 0: there is none */
     tb_notes *notes;        /* during a call: what is known of the copy; NULL: nothing */
+    size_t copy_bytes;      /* that the copy takes */
     double looked_at, same; /* bytes, in this call */
+    bool is_others;         /* in this call: the server has given a copy of its own (others_copies.h) */
+    bool is_doubted;        /* in this call: that copy is of other data, and is not looked at any more */
+    bool is_unoffered;      /* something has been loaded since the server was offered the copy */
     int disappointments;    /* calls in a row in which most had changed, or its copy was gone */
     int rest;               /* so many calls pass before the next attempt */
 } tb_cached_operand;
@@ -54,12 +58,18 @@ typedef struct tb_operand_cache {
     tb_cached_operand operands[TB_OPERANDS_CACHED];
     unsigned long calls;    /* so many operands were looked for */
     unsigned long answered; /* until the latest product that succeeded */
+    /* What was looked for last and not found, as it has not come before, or has changed; NULL: it was found, or rests. */
+    tb_cached_operand *fresh;
+    int disappointments, rest; /* with others' copies: as a single operand's */
 } tb_operand_cache;
 
 /* The operand, if it has come before, in a product that succeeded, and seems to be as it was; else NULL, and it is
  * remembered. */
 tb_cached_operand *tb_find_operand(tb_operand_cache *cache, const tb_matrix *operand,
                                    const tb_copy_layout *layout);
+
+/* Calls that pass after one more disappointment. */
+int tb_rest_after(int *disappointments);
 
 /* Device memory with its copy, if that still lies there. */
 void tb_take_copy(tb_cached_operand *operand, int device, size_t bytes, tb_buffer *buffer);

@@ -34,6 +34,17 @@ static inline void tb_touch_to_write(char *byte)
     __atomic_fetch_or(byte, 0, __ATOMIC_RELAXED);
 }
 
+/* Finds pages that another process has made of memory that both map: a read finds all those around it that are there, as the kernel
+ * does it, where a write finds one. */
+#define TB_FOUND_TOGETHER ((size_t)64 << 10)
+static inline void tb_find_pages(const char *memory, size_t bytes)
+{
+    for (size_t byte = 0; byte < bytes; byte += TB_FOUND_TOGETHER)
+        tb_touch_to_read(memory + byte);
+    if (bytes > 0)
+        tb_touch_to_read(memory + bytes - 1);
+}
+
 /* Makes them present and writable, a piece at a time, by as many threads as there are. */
 size_t tb_count_pieces(const tb_pages *pages);
 void tb_touch_piece(const tb_pages *pages, size_t piece);

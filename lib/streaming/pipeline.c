@@ -61,8 +61,10 @@ tb_status tb_need_event(const tb_pipeline *pipeline, tb_event **event)
 
 tb_status tb_need_slot(const tb_pipeline *pipeline, tb_slot *slot)
 {
-    if (!slot->pinned.memory)
+    if (!slot->pinned.memory) {
         TB_TRY(tb_take_buffer(tb_pinned_for(pipeline->device), pipeline->slot_bytes, &slot->pinned));
+        slot->found = pipeline->device < TB_SERVED_FIRST ? SIZE_MAX : 0;
+    }
     return tb_need_event(pipeline, &slot->done);
 }
 
@@ -104,6 +106,7 @@ static void close_pipeline(tb_pipeline *pipeline)
     close_events(&pipeline->crossed, 1);
     close_events(pipeline->consumed, TB_RING_MAXIMUM);
     close_events(pipeline->finished, TB_SWATHS_IN_FLIGHT);
+    tb_give_buffer(&pipeline->notes_room);
     tb_unmake(pipeline);
 }
 

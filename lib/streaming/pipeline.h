@@ -27,6 +27,7 @@ typedef struct tb_slot {
     tb_buffer pinned;
     tb_event *done; /* the link has read or written it */
     bool busy;
+    size_t found;    /* bytes whose pages the process has found, which another one has made */
     tb_copy_job job; /* of the host's threads, that fills or empties it */
     tb_copy upload;  /* on the way in: what the link will do when it is full */
     bool expands; /* on the way in: what it holds is written out on the device, where the link has put it */
@@ -63,6 +64,8 @@ typedef struct tb_pipeline {
     tb_known_tiling known[TB_TILINGS_KEPT];
     unsigned next_known;
     tb_operand_cache operands;
+    tb_buffer
+        notes_room; /* pinned, for what is said of copies (others_copies.h), while the pipeline is there */
 } tb_pipeline;
 
 /* A product's turn at a device. A medium one shares the device with others, each of them with a pipeline of

@@ -23,6 +23,8 @@ static bool is_there(tb_cached_operand *operand, tb_slot *slot)
         operand->same += bytes;
         return true;
     }
+    operand->is_unoffered = true;
+    operand->is_doubted = operand->is_others && operand->same == 0;
     tb_copy_begin(job, &copy);
     tb_copy_end(job);
     return false;
@@ -105,12 +107,15 @@ void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot
         .row_bytes = column_bytes,
         .rows = columns,
         .past_caches = run->bytes_in <= OWN_CACHES_BYTES,
+        .finds_pages = columns * transfer->pitch > slot->found,
         .stairs = stairs,
         .seen = transfer->seen,
         .seen_shift = TB_SEEN_BEFORE_SHIFT,
         .element = tb_real_of(from->element),
         .prints = strip ? tb_prints_of_column(strip, of_operand) : NULL,
     };
+    if (copy.finds_pages)
+        slot->found = columns * transfer->pitch;
     slot->upload = (tb_copy){
         .direction = TB_HOST_TO_DEVICE,
         .target = transfer->target + (transfer->expansion ? 0 : (size_t)column * transfer->target_pitch),
@@ -123,7 +128,9 @@ void tb_fill_slot(const tb_stream_run *run, const tb_transfer *transfer, tb_slot
     slot->expands = transfer->expansion;
     if (slot->expands)
         slot->expansion = tb_expansion_of_columns(transfer->expansion, (tb_range){column, (int64_t)columns});
-    const bool known = strip && tb_know(strip, of_operand, (int64_t)columns);
+    const bool known = strip && tb_know(strip, of_operand, (int64_t)columns) && !transfer->cached->is_doubted;
+    if (strip && !known)
+        transfer->cached->is_unoffered = true;
     slot->compared = known ? transfer->cached : NULL;
     (known ? tb_compare_begin : tb_copy_begin)(&slot->job, &copy);
 }

@@ -3,6 +3,7 @@
  */
 #include "lib/streaming/stream_run.h"
 
+#include "lib/streaming/others_copies.h"
 #include "lib/user/options.h"
 
 /* A print has 16 bytes: those of shorter columns would be more than a sixteenth of the operand. */
@@ -19,7 +20,8 @@ static bool may_be_cached(const tb_stream_run *run, tb_role role)
            tb_option_value(TB_OPTION_OPERAND_CACHE) && tb_option_value(TB_OPTION_DEVICE_MEMORY) == 0 &&
            !tb_is_on_device(place) && !place->write_combined &&
            tb_column_bytes(&operand->matrix) >= CACHED_COLUMN_BYTES &&
-           2 * tb_matrix_bytes(&operand->matrix) >= run->pipeline->slot_bytes && tb_fingerprints_ready();
+           2 * tb_matrix_bytes(&operand->matrix) >= run->pipeline->slot_bytes &&
+           tb_fingerprints_ready_for(run->pipeline->device);
 }
 
 void tb_lay_out(tb_stream_run *run)
@@ -33,9 +35,12 @@ void tb_lay_out(tb_stream_run *run)
         there->ld = tb_ld_there(run->product, tiling, role);
         const tb_copy_layout layout = {
             .role = role, .ld = there->ld, .band_m = in_bands ? tiling->band_m : 0};
-        if (tiling->whole && may_be_cached(run, role))
-            there->cached =
-                tb_find_operand(&run->pipeline->operands, &run->product->operands[role].matrix, &layout);
+        if (!tiling->whole || !may_be_cached(run, role))
+            continue;
+        there->cached =
+            tb_find_operand(&run->pipeline->operands, &run->product->operands[role].matrix, &layout);
+        if (!there->cached)
+            there->cached = tb_find_elsewhere(run->pipeline);
     }
 }
 
@@ -67,6 +72,11 @@ tb_status tb_take_places(tb_stream_run *run)
         tb_buffer *buffer = &run->operands[order[i]].buffer;
         if (!buffer->memory && has_place(run, order[i]))
             TB_TRY(tb_take_buffer(device, bytes_there(run, order[i]), buffer));
+    }
+    for (tb_role role = TB_A; role < TB_ROLES; role++) {
+        const tb_stream_operand *there = &run->operands[role];
+        if (there->cached && there->cached->name == 0)
+            TB_TRY(tb_fetch_copy(run->pipeline, there->cached, &there->buffer));
     }
     const size_t workspace = run->schedules->workspace;
     return workspace > 0 ? tb_take_buffer(device, workspace, &run->workspace) : TB_OK;

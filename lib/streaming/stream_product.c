@@ -5,6 +5,7 @@
 #include "lib/streaming/stream_product.h"
 
 #include "lib/streaming/copy_threads.h"
+#include "lib/streaming/others_copies.h"
 #include "words/integers.h"
 #include "lib/machine/calls.h"
 #include "lib/process/leaving.h"
@@ -201,8 +202,11 @@ tb_status tb_stream_product(tb_pipeline *pipeline, const tb_streamed_region *reg
     if (status == TB_OK)
         tb_note_answered(&pipeline->operands);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
-        if (run.operands[role].cached)
+        if (run.operands[role].cached) {
+            if (status == TB_OK)
+                tb_offer_copy(pipeline, run.operands[role].cached, &run.operands[role].buffer);
             tb_give_operand(run.operands[role].cached, &run.operands[role].buffer, status == TB_OK);
+        }
     give_buffers(&run);
     tb_not_left(&leaving);
     const tb_band next = tb_band_at(&run, run.returned);

@@ -46,6 +46,18 @@ long tb_find_choice(tb_option_index option, const char *value)
     }
 }
 
+/* As tb_find_choice; the last choice is that of every path, and is no word. */
+static long find_choice_or_path(tb_option_index option, const char *value)
+{
+    long last = 0;
+    for (const char *c = tb_option_rows[option].accepts; *c; c++)
+        last += *c == '|';
+    if (*value == '/')
+        return last;
+    const long position = tb_find_choice(option, value);
+    return position < last ? position : -1;
+}
+
 /* Puts the routines of that name, or of the type with that letter, in or out; false where there are none. */
 static bool put_routines(const char *name, size_t length, bool in, tb_routine_set *set)
 {
@@ -85,6 +97,9 @@ static bool parse(const tb_option *row, const char *value, long *number, tb_rout
     switch (row->type) {
     case TB_CHOICE:
         *number = tb_find_choice((tb_option_index)(row - tb_option_rows), value);
+        return *number >= 0;
+    case TB_CHOICE_OR_PATH:
+        *number = find_choice_or_path((tb_option_index)(row - tb_option_rows), value);
         return *number >= 0;
     case TB_INTEGER:
         *number = strtol(value, &end, 10);

@@ -8,7 +8,14 @@
 
 #include <stdbool.h>
 
-typedef enum tb_option_type { TB_CHOICE, TB_INTEGER, TB_TEXT, TB_ROUTINE_LIST } tb_option_type;
+/* The last choice of TB_CHOICE_OR_PATH stands for any path that begins with /. */
+typedef enum tb_option_type {
+    TB_CHOICE,
+    TB_CHOICE_OR_PATH,
+    TB_INTEGER,
+    TB_TEXT,
+    TB_ROUTINE_LIST,
+} tb_option_type;
 
 typedef struct tb_option {
     const char *name; /* without the prefix TILEBLAS_ */

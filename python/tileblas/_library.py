@@ -41,7 +41,7 @@ class Counts(ctypes.Structure):
     """tileblas_statistics."""
 
     _fields_ = [("host", Route), ("resident", Route), ("streamed", Route), ("shapes", Shape * 5),
-                ("host_reasons", Reason * 16), ("routines", Routine * ROUTINES)]
+                ("host_reasons", Reason * 16), ("routines", Routine * ROUTINES), ("served", Route)]
 
 
 @functools.lru_cache(maxsize=None)

@@ -31,7 +31,7 @@ class Statistics:
 
     `routes["streamed"]` is a dictionary of calls, flop, seconds, link_bytes and won_seconds; `routines["dgemm"]["host"]`
     and `shapes["large"]["host"]` are others; `reasons` has numbers of calls. Calls too small to gain are not counted: they
-    take a shorter way. `device` says whether there is a GPU, or why not.
+    take a shorter way. `served` is like a route: those of the streamed calls that the GPUs of `tileblas serve` computed. `device` says whether there is a GPU, or why not.
     """
 
     def __init__(self):
@@ -50,9 +50,10 @@ class Statistics:
 
     def _take(self, counts):
         self.routes = {route: {member: 0 for member in MEMBERS} for route in ROUTES}
+        self.served = {member: 0 for member in MEMBERS}
         self.routines, self.shapes, self.reasons = {}, {}, {}
         self.device = text_of(library().tileblas_device)
-        groups = {"routes": self.routes, "routines": self.routines, "shapes": self.shapes}
+        groups = {"served": self.served, "routes": self.routes, "routines": self.routines, "shapes": self.shapes}
         for (group, *path, member), value in counts.items():
             if not value:
                 continue
@@ -84,6 +85,8 @@ class Statistics:
         rows = [_row(routine, route, tally)
                 for routine, routes in self.routines.items() for route, tally in routes.items()]
         title = f"TileBLAS: {self.calls} products, {self.device_calls} of them on a GPU"
+        if self.served["calls"]:
+            title += f", {self.served['calls']} of these by tileblas serve"
         stayed = ", ".join(f"{reason} {calls}" for reason, calls in self.reasons.items())
         remarks = [f"stayed on the host: {stayed}"] if stayed else []
         if WITHOUT_DEVICE & self.reasons.keys():
@@ -117,6 +120,8 @@ def _read():
                 found[(*path, route, member)] = getattr(getattr(routes, route), member)
 
     note(("routes",), counts)
+    for member in MEMBERS:
+        found["served", member] = getattr(counts.served, member)
     for shape in counts.shapes:
         note(("shapes", shape.shape.decode()), shape)
     for routine in counts.routines:

@@ -27,6 +27,9 @@ expect system64 '([^/]+/)?tileblas/libblas64\.so\.3'
 contents link | grep -q '^/usr/include/tileblas\.h$'
 contents command | grep -q '^/usr/bin/tileblas$'
 contents command | grep -q '^/usr/share/man/man1/tileblas\.1$'
+# Units are there, and nothing starts them.
+test "$(contents command | grep systemd | sort | tr '\n' ' ')" = \
+    '/usr/lib/systemd/user/tileblas.service /usr/lib/systemd/user/tileblas.socket ' || { echo "tileblas-command has not the two units"; exit 1; }
 dpkg-deb -f "$work"/tileblas-command_*.deb Depends | grep -q 'tileblas-preload'
 for package in preload command system system64; do # whose device code is in libtileblas.so
     dpkg-deb -f "$work/tileblas-$package"_*.deb Depends | grep -q 'tileblas-link (=' || { echo "tileblas-$package needs no code"; exit 1; }

@@ -20,6 +20,11 @@ test ! -d "$build/tb_code" || code=$(find "$work/prefix" -name 'libtileblas.so.*
 found=$(grep -rlF .tileblas.code "$work/prefix/bin" "$(dirname "$(find "$work/prefix" -name libtileblas-preload.so)")" || true)
 test "$found" = "${code-}" || { echo "device code is in: $found"; exit 1; }
 
+# The unit that is installed opens the socket of the command that is.
+units=$work/prefix/lib/systemd/user
+"$work/prefix/bin/tileblas" serve --unit socket | cmp - "$units/tileblas.socket"
+grep -q '^ExecStart=tileblas serve$' "$units/tileblas.service"
+
 mkdir "$work/project"
 cp "$here/CMakeLists.consumer" "$work/project/CMakeLists.txt"
 # The project is built by the tool that the build itself was made by: another one need not be there.

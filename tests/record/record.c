@@ -68,6 +68,7 @@ static void set_environment(const run *run)
                                   "OPERAND_CACHE=0",
                                   "COPY_THREADS=4",
                                   "SIM_REACH=0",
+                                  record_server() ? record_server() : "SERVER=never",
                                   run->simulated ? "HOST_BLAS=/nonexistent" : "HOST_BLAS="};
     char name[64];
     for (char **variable = environ; *variable;) {

@@ -31,6 +31,9 @@ typedef struct record_case {
 } record_case;
 
 /* Runs the case and prints a line for each of its calls. */
+/* The option of that name for all cases, which are then those in ordinary memory alone; NULL: nobody has asked for it. */
+const char *record_server(void);
+
 void record_run(const record_case *now);
 
 /* Whether a call went to the device with this row of the catalog since the program began, or one of this routine did. */

@@ -4,12 +4,13 @@
  */
 #include "kernels/panels/launch_panel.h"
 #include "lib/server/cleaning.h"
+#include "lib/server/kept_copies.h"
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
 
 #include <string.h>
 
-enum { ROUNDS = 400, ORDERS = 8, N = 24, BLOCK_BYTES = 1 << 14, BLOCKS = 4 };
+enum { ROUNDS = 400, ORDERS = 8, N = 24, BLOCK_BYTES = 1 << 14, BLOCKS = 4, NOTES_BYTES = 256 };
 
 typedef struct client {
     raw_client raw;
@@ -120,7 +121,12 @@ static tb_order draw_order(const client *client, check_random *random)
     tb_order order = draw_command(client, random);
     if (check_between(random, 0, 3) > 0)
         return order;
-    order.kind = (uint32_t)check_between(random, TB_ORDER_COMMAND, TB_ORDER_MEMORY + 1);
+    order.kind = (uint32_t)check_between(random, TB_ORDER_COMMAND, TB_ORDER_FIND_COPY + 1);
+    if (order.kind >= TB_ORDER_TELL_KEY)
+        order.copy =
+            (tb_wire_copy){.key = (uint64_t)check_between(random, 1, 3),
+                           .notes = (uint64_t)check_between(random, 0, RAW_SLOTS_BYTES - NOTES_BYTES),
+                           .notes_bytes = NOTES_BYTES};
     order.event = (uint32_t)check_between(random, 0, 3);
     order.number = 1;
     order.bytes = BLOCK_BYTES;
@@ -167,7 +173,7 @@ int main(void)
     check_random random = {check_seed()};
     if (!raw_open(1 << 20))
         return EXIT_FAILURE;
-    long refused = 0;
+    long refused = 0, kept = 0;
     for (int round = 0; round < ROUNDS; round++) {
         client client;
         come(&client);
@@ -175,12 +181,21 @@ int main(void)
         raw_leave(&client.raw);
         refused += client.raw.ending == TB_CLIENT_REFUSED;
         CHECK(client.raw.ending != TB_DEVICES_FAILED, "round %d: the device has failed", round);
+        kept += tb_kept_copies_bytes(0) > 0;
+        if (round % 2)
+            tb_drop_copies(0);
         tb_wait_for_cleaning(0);
         const sim_usage usage = sim_get_usage();
-        CHECK(usage.device_blocks == 0 && usage.pinned_blocks == 0 && usage.streams == 0 && usage.events == 0,
+        /* What copies have, and a stream and an event of theirs, are the server's. */
+        CHECK(usage.device_bytes == tb_kept_copies_bytes(0) && usage.pinned_blocks == 0 &&
+                  usage.streams <= 1 && usage.events <= 1,
               "round %d: %ld blocks, %ld pinned ones, %ld streams and %ld events stay", round,
               usage.device_blocks, usage.pinned_blocks, usage.streams, usage.events);
     }
+    tb_drop_copies(0);
+    tb_wait_for_cleaning(0);
+    CHECK(kept > ROUNDS / 20 && sim_get_usage().device_blocks == 0,
+          "copies were kept in %ld rounds, and %ld blocks stay", kept, sim_get_usage().device_blocks);
     CHECK(refused > ROUNDS / 10 && refused < ROUNDS, "%ld of %d clients were refused", refused, ROUNDS);
     return check_result();
 }

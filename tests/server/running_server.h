@@ -5,7 +5,7 @@
 #ifndef TEST_RUNNING_SERVER_H
 #define TEST_RUNNING_SERVER_H
 
-#include "lib/serving/connection.h"
+#include "lib/serving/greeting.h"
 #include "tests/runtime_folder.h"
 #include "tests/sim/children.h"
 

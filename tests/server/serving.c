@@ -41,6 +41,11 @@ static void multiply_served(void *count)
     prefer_device();
     const int served = multiply_many(seed, *(int *)count, 200, "served");
     CHECK(served == *(int *)count, "%d of %d products were served", served, *(int *)count);
+    tileblas_statistics statistics;
+    tileblas_read_statistics(&statistics, sizeof statistics);
+    CHECK(statistics.served.calls == (unsigned long long)served &&
+              statistics.served.flop == statistics.streamed.flop && statistics.served.link_bytes > 0,
+          "%llu products are counted", statistics.served.calls);
 }
 
 static void products(void)

@@ -300,6 +300,9 @@ static void end_clients(stage *stage)
     }
 }
 
+/* What clients have left serves the next ones; it has two files, and two maps (lib/server/port.c). */
+enum { BERTHS_KEPT = 16 };
+
 /* Once all clients have left, with those of their children that have outlived them. */
 static void check_server(const stage *stage)
 {
@@ -309,7 +312,7 @@ static void check_server(const stage *stage)
         bytes = server_holds(&clients);
         files = count_files(stage->server) - stage->files;
         maps = count_maps(stage->server) - stage->maps;
-        if (clients == 0 && bytes == 0 && files == 0 && maps == 0)
+        if (clients == 0 && bytes == 0 && files <= 2 * BERTHS_KEPT && maps <= 2 * BERTHS_KEPT)
             return;
         server_pause(0.02);
     }

@@ -111,6 +111,24 @@ static void a_choice_is_known_by_its_position(tb_option_index option)
     }
 }
 
+/* The last choice is a word for any path. */
+static void a_choice_may_be_a_path(tb_option_index option)
+{
+    const tb_option *row = &tb_option_rows[option];
+    char word[64];
+    long position = 0;
+    for (; nth_choice(row->accepts, position + 1, word, sizeof word); position++) {
+        nth_choice(row->accepts, position, word, sizeof word);
+        check_good(option, word, position, word);
+        if (strcmp(word, row->fallback) == 0)
+            check_good(option, NULL, position, word);
+    }
+    check_good(option, "/a/path", position, "/a/path");
+    nth_choice(row->accepts, position, word, sizeof word);
+    check_bad(option, word);
+    check_bad(option, "a/path");
+}
+
 static void an_integer_lies_in_its_range(tb_option_index option)
 {
     const tb_option *row = &tb_option_rows[option];
@@ -225,6 +243,8 @@ static void every_row_keeps_its_promises(void)
         CHECK(help[option][0] != '\0' && row->accepts[0] != '\0', "%s: no words for people", row->name);
         if (row->type == TB_CHOICE)
             a_choice_is_known_by_its_position(option);
+        else if (row->type == TB_CHOICE_OR_PATH)
+            a_choice_may_be_a_path(option);
         else if (row->type == TB_INTEGER)
             an_integer_lies_in_its_range(option);
         else if (row->type == TB_ROUTINE_LIST)

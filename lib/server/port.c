@@ -1,0 +1,163 @@
+#include "lib/server/port.h"
+
+#include "lib/process/clock.h"
+#include "lib/process/lock.h"
+#include "lib/server/kept_copies.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Clients at a time. Berths that wait for the next ones: so many are made, and so many kept that others have left, but of the computer's
+ * memory only a share, and all of them only for so long after one was taken last. */
+enum { CLIENTS_MOST = 256, READY_LEAST = 2, READY_MOST = 16, MEMORY_SHARE = 32 };
+#define KEEP_SECONDS 60.0
+
+static struct {
+    tb_lock lock;
+    uint64_t slots_bytes;
+    int most; /* that are ready */
+    tb_berth ready[READY_MOST], left[READY_MOST];
+    int ready_count, left_count;
+    double taken;                  /* when one was taken last */
+    tb_wire *in_use[CLIENTS_MOST]; /* whose hearts beat */
+    int clients;
+    double empty_since;
+} port;
+
+void tb_open_port(uint64_t slots_bytes)
+{
+    const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+                   most = memory / MEMORY_SHARE / (slots_bytes + 1);
+    port.slots_bytes = slots_bytes;
+    port.most = most < READY_LEAST ? READY_LEAST : most > READY_MOST ? READY_MOST : (int)most;
+    port.taken = port.empty_since = tb_seconds();
+}
+
+/* ---- Berths ----------------------------------------------------------------------------------------------- */
+
+bool tb_take_berth(tb_berth *berth)
+{
+    tb_take_lock(&port.lock);
+    const bool is_ready = port.ready_count > 0, has_room = port.clients < CLIENTS_MOST;
+    if (is_ready && has_room)
+        *berth = port.ready[--port.ready_count];
+    port.taken = tb_seconds();
+    tb_free_lock(&port.lock);
+    return has_room && (is_ready || tb_make_berth(berth, port.slots_bytes));
+}
+
+void tb_give_berth(tb_berth *berth, bool has_ended)
+{
+    tb_take_lock(&port.lock);
+    const bool is_kept = has_ended && port.left_count + port.ready_count < port.most;
+    if (is_kept)
+        port.left[port.left_count++] = *berth;
+    tb_free_lock(&port.lock);
+    if (!is_kept)
+        tb_unmake_berth(berth);
+}
+
+/* One that was left; false: there is none. */
+static bool take_left(tb_berth *berth)
+{
+    tb_take_lock(&port.lock);
+    const bool any = port.left_count > 0;
+    if (any)
+        *berth = port.left[--port.left_count];
+    tb_free_lock(&port.lock);
+    return any;
+}
+
+static bool wants_more(void)
+{
+    tb_take_lock(&port.lock);
+    const bool wants = port.ready_count + port.left_count < READY_LEAST;
+    tb_free_lock(&port.lock);
+    return wants;
+}
+
+static void add_ready(tb_berth *berth)
+{
+    tb_take_lock(&port.lock);
+    const bool has_room = port.ready_count < port.most;
+    if (has_room)
+        port.ready[port.ready_count++] = *berth;
+    tb_free_lock(&port.lock);
+    if (!has_room)
+        tb_unmake_berth(berth);
+}
+
+/* One that nobody has needed for long. */
+static bool take_surplus(tb_berth *berth)
+{
+    tb_take_lock(&port.lock);
+    const bool any = port.ready_count > READY_LEAST && tb_seconds() - port.taken > KEEP_SECONDS;
+    if (any)
+        *berth = port.ready[--port.ready_count];
+    tb_free_lock(&port.lock);
+    return any;
+}
+
+void tb_keep_berths(void)
+{
+    tb_berth berth;
+    while (take_left(&berth)) {
+        tb_clean_berth(&berth);
+        add_ready(&berth);
+    }
+    while (wants_more() && tb_make_berth(&berth, port.slots_bytes))
+        add_ready(&berth);
+    while (take_surplus(&berth))
+        tb_unmake_berth(&berth);
+}
+
+/* ---- Clients ---------------------------------------------------------------------------------------------- */
+
+bool tb_enter_port(tb_wire *wire)
+{
+    tb_take_lock(&port.lock);
+    const bool has_room = port.clients < CLIENTS_MOST;
+    if (has_room)
+        port.in_use[port.clients++] = wire;
+    tb_tell_client_keys(wire);
+    tb_free_lock(&port.lock);
+    return has_room;
+}
+
+void tb_leave_port(const tb_wire *wire)
+{
+    tb_take_lock(&port.lock);
+    for (int i = 0; i < port.clients; i++)
+        if (port.in_use[i] == wire) {
+            port.in_use[i] = port.in_use[--port.clients];
+            break;
+        }
+    port.empty_since = tb_seconds();
+    tb_free_lock(&port.lock);
+}
+
+void tb_beat(void)
+{
+    tb_take_lock(&port.lock);
+    for (int i = 0; i < port.clients; i++) {
+        atomic_fetch_add(&port.in_use[i]->heartbeat, 1);
+        tb_tell_client_keys(port.in_use[i]);
+    }
+    tb_free_lock(&port.lock);
+}
+
+int tb_clients(void)
+{
+    tb_take_lock(&port.lock);
+    const int clients = port.clients;
+    tb_free_lock(&port.lock);
+    return clients;
+}
+
+double tb_empty_since(void)
+{
+    tb_take_lock(&port.lock);
+    const double since = port.clients == 0 ? port.empty_since : 0;
+    tb_free_lock(&port.lock);
+    return since;
+}
