@@ -1,9 +1,10 @@
 #include "lib/server/kept_copies.h"
 
+#include "lib/server/cleaning.h"
+
 #include "lib/device/platform.h"
 #include "lib/process/clock.h"
 #include "lib/process/lock.h"
-#include "lib/server/cleaning.h"
 #include "lib/user/options.h"
 
 #include <stdlib.h>
@@ -175,9 +176,9 @@ tb_status tb_allocate_past_copies(int device, uint64_t bytes, const tb_claimed *
 {
     while (is_too_much(device, bytes, claimed) && give_way(device))
         ;
-    tb_status status = tb_allocate(device, (size_t)bytes, memory);
-    while (status == TB_OUT_OF_MEMORY && (tb_wait_for_cleaning(device) || give_way(device)))
-        status = tb_allocate(device, (size_t)bytes, memory);
+    tb_status status = tb_take_clean(device, bytes, memory);
+    while (status == TB_OUT_OF_MEMORY && give_way(device))
+        status = tb_take_clean(device, bytes, memory);
     return status;
 }
 
@@ -218,7 +219,7 @@ static void *take_room(const tb_copied_block *block, const tb_claimed *claimed)
                       tb_device_at(device)->memory(device, &free_bytes, &total_bytes) == TB_OK &&
                       block->bytes <= free_bytes / SHARE_OF_FREE &&
                       !is_too_much(device, block->bytes, claimed) &&
-                      tb_allocate(device, (size_t)block->bytes, &memory) == TB_OK;
+                      tb_take_clean(device, block->bytes, &memory) == TB_OK;
     return fits ? memory : NULL;
 }
 

@@ -5,9 +5,12 @@
 #include "lib/machine/start.h"
 #include "lib/process/clock.h"
 #include "lib/server/kept_copies.h"
+#include "lib/server/cleaning.h"
 #include "lib/server/listening.h"
 #include "lib/server/port.h"
 #include "lib/server/session.h"
+#include "lib/server/warm_up.h"
+#include "lib/user/options.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -77,10 +80,14 @@ static void *beat(void *unused)
     return unused;
 }
 
+/* And kernels are made ready, besides. */
 static void *keep_berths(void *unused)
 {
+    for (int i = 0; i < facts.chip_count && tb_option_value(TB_OPTION_CALIBRATE) != 0; i++)
+        tb_warm_up(&facts.chips[i], &stop);
     while (!atomic_load(&stop)) {
         tb_keep_berths();
+        tb_give_back_kept();
         tb_drop_copies(UNUSED_SECONDS);
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }

@@ -221,7 +221,8 @@ static tb_status finish_device(const session *session, int device)
     return TB_OK;
 }
 
-/* A device's memory as far as clients may have it: all of it, what no client holds, and what those hold who sleep. */
+/* A device's memory as far as clients may have it: all of it, what no client holds, what is kept of that or still to be zeroed, and what those
+ * hold who sleep. */
 typedef struct room {
     uint64_t total, free, asleep;
 } room;
@@ -229,13 +230,13 @@ typedef struct room {
 static tb_status find_room(const session *session, const tb_order *order, const tb_chip *chip, room *room)
 {
     size_t free_bytes = 0, total_bytes = 0;
-    const uint64_t dirty = tb_bytes_being_cleaned(chip->device);
     TB_TRY(tb_device_at(chip->device)->memory(chip->device, &free_bytes, &total_bytes));
+    free_bytes += tb_bytes_to_take(chip->device); /* some may be counted twice */
+    if (free_bytes > total_bytes)
+        free_bytes = total_bytes;
     const uint64_t most = session->facts->memory_most, held = atomic_load(&held_bytes[chip->device]);
     const uint64_t left = most == 0 ? UINT64_MAX : held < most ? most - held : 0;
-    const uint64_t found = free_bytes + dirty +
-                           tb_kept_copies_bytes(chip->device), /* some may be counted twice */
-        most_free = found < total_bytes ? found : total_bytes;
+    const uint64_t most_free = free_bytes + tb_kept_copies_bytes(chip->device);
     *room = (struct room){.total = most > 0 && most < total_bytes ? most : total_bytes,
                           .free = left < most_free ? left : most_free,
                           .asleep = tb_bytes_asleep(&session->sleeper, order->device)};

@@ -236,6 +236,7 @@ int main(void)
     tb_release(0, own);
     tb_release(0, other);
     tb_wait_for_cleaning(0);
+    tb_give_back_all_kept(0);
     CHECK(sim_get_usage().device_blocks == 0, "%ld blocks stay", sim_get_usage().device_blocks);
     return check_result();
 }

@@ -228,12 +228,14 @@ static void check_secrets(void)
         if (way == 2)
             raw_leave(&first);
         tb_wait_for_cleaning(0);
+        tb_give_back_all_kept(0);
         CHECK(take(&second, PIECE, &address) == TB_OK, "there is no memory for the second");
         CHECK(count_secrets(&second, address) == 0, "what one had shows to another: %d", way);
         if (way != 2)
             raw_leave(&first);
         raw_leave(&second);
         tb_wait_for_cleaning(0);
+        tb_give_back_all_kept(0);
     }
     sim_set("STALE", "0");
 }
@@ -249,6 +251,7 @@ int main(void)
     check_liars(&random);
     check_secrets();
     tb_wait_for_cleaning(0);
+    tb_give_back_all_kept(0);
     const sim_usage usage = sim_get_usage();
     CHECK(usage.device_blocks == 0 && usage.pinned_blocks == 0 && usage.streams == 0 && usage.events == 0,
           "%ld blocks, %ld pinned ones, %ld streams and %ld events stay", usage.device_blocks,

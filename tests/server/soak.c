@@ -226,6 +226,7 @@ static void start_server(stage *stage)
     setenv("TILEBLAS_SIM_DELAY", check_between(&stage->random, 0, 1) ? "100" : "0", 1);
     if (stage->loses_device)
         setenv("TILEBLAS_SIM_FAIL", CHECK_PICK(&stage->random, failures), 1);
+    setenv("TILEBLAS_CALIBRATE", stage->loses_device ? "0" : "1", 1);
     stage->server = server_start();
     unsetenv("TILEBLAS_SIM_FAIL");
     unsetenv("TILEBLAS_SIM_DELAY");
@@ -300,8 +301,8 @@ static void end_clients(stage *stage)
     }
 }
 
-/* What clients have left serves the next ones; it has two files, and two maps (lib/server/port.c). */
-enum { BERTHS_KEPT = 16 };
+/* Of berths that wait for the next clients, beside those that a server begins with. */
+enum { READY_FILES = 2 * 14 };
 
 /* Once all clients have left, with those of their children that have outlived them. */
 static void check_server(const stage *stage)
@@ -312,7 +313,7 @@ static void check_server(const stage *stage)
         bytes = server_holds(&clients);
         files = count_files(stage->server) - stage->files;
         maps = count_maps(stage->server) - stage->maps;
-        if (clients == 0 && bytes == 0 && files <= 2 * BERTHS_KEPT && maps <= 2 * BERTHS_KEPT)
+        if (clients == 0 && bytes == 0 && files <= READY_FILES && maps <= READY_FILES)
             return;
         server_pause(0.02);
     }
