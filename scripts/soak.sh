@@ -41,5 +41,5 @@ for sanitizer in "${sanitizers[@]}"; do
     # jumps, comes to wait for them for ever.
     OPENBLAS_NUM_THREADS=1 "$build/tests/sim/soak_all_sim" "$seconds" "${mode[@]}" 2> >(grep -v '^tileblas: ' >&2)
     (cd "$build/tests/server" &&
-        ./soak_server_sim ../tool/tileblas-command-sim "$seconds" "${mode[@]}" 2> >(grep -v '^tileblas' >&2))
+        ./soak_server_sim ../tool/tileblas-sim "$seconds" "${mode[@]}" 2> >(grep -v '^tileblas' >&2))
 done

@@ -158,20 +158,27 @@ static void copies_go_first(void *own, void *other)
         tb_release(0, taken[--count]);
 }
 
+/* Not of what is done to memory that was given back. */
+static void set_failures(const char *script)
+{
+    tb_wait_for_cleaning(0);
+    sim_set("FAIL", script);
+}
+
 /* A copy that cannot be made, or read, is none. */
 static void what_fails_is_no_copy(void *own, void *other)
 {
     static const char *const failures[] = {"allocate:1=memory", "copy:1=memory", "copy:1=unsupported"};
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
-        sim_set("FAIL", failures[i]);
+        set_failures(failures[i]);
         keep(own, 1, 1, &nobodys);
-        sim_set("FAIL", "");
+        set_failures("");
         CHECK(copies() == 0 && !find(other, 1, 0), "%s: a copy", failures[i]);
     }
     keep(own, 1, 1, &nobodys);
-    sim_set("FAIL", "copy:1=memory");
+    set_failures("copy:1=memory");
     CHECK(!find(other, 1, 1), "a copy was read although that failed");
-    sim_set("FAIL", "");
+    set_failures("");
     CHECK(find(other, 1, 1), "the copy is gone");
     tb_drop_copies(0);
 }

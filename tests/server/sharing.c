@@ -204,6 +204,7 @@ static int count_secrets(raw_client *client, uint64_t address)
 static void check_secrets(void)
 {
     enum { WAYS = 3 };
+    tb_wait_for_cleaning(0);
     sim_set("STALE", "1");
     for (int way = 0; way < WAYS; way++) {
         raw_client first, second;
