@@ -87,10 +87,19 @@ bool tb_machine_begin(void)
     return atomic_compare_exchange_strong(&readiness, &untried, TB_STARTING);
 }
 
+/* What the machine is without a server: untried, or without a device of the process's own. */
+static _Atomic(uint32_t) without_server = TB_UNTRIED;
+
+bool tb_machine_begin_trial(void)
+{
+    uint32_t without = atomic_load(&without_server);
+    return atomic_compare_exchange_strong(&readiness, &without, TB_STARTING);
+}
+
 void tb_machine_end_trial(void)
 {
     uint32_t starting = TB_STARTING;
-    atomic_compare_exchange_strong(&readiness, &starting, TB_UNTRIED);
+    atomic_compare_exchange_strong(&readiness, &starting, atomic_load(&without_server));
     tb_wake_all(&readiness);
 }
 
@@ -103,6 +112,8 @@ void tb_machine_settle(tb_readiness to)
 {
     /* A device lost meanwhile stays lost. */
     uint32_t starting = TB_STARTING;
+    if (to == TB_ABSENT)
+        atomic_store(&without_server, TB_ABSENT);
     atomic_compare_exchange_strong(&readiness, &starting, to);
     tb_wake_all(&readiness);
 }
@@ -124,19 +135,19 @@ bool tb_machine_is_inherited(void)
 void tb_machine_leave_server(void)
 {
     uint32_t ready = TB_READY;
-    atomic_compare_exchange_strong(&readiness, &ready, TB_UNTRIED);
+    atomic_compare_exchange_strong(&readiness, &ready, atomic_load(&without_server));
 }
 
 void tb_machine_begin_anew(void)
 {
-    atomic_store(&readiness, TB_UNTRIED);
+    atomic_store(&readiness, atomic_load(&without_server));
     atomic_store(&published, &nothing);
 }
 
 tb_readiness tb_machine_forget(void)
 {
     const uint32_t before = atomic_load(&readiness);
-    if (before != TB_UNTRIED) {
+    if (before != TB_UNTRIED && before != TB_ABSENT) {
         atomic_store(&readiness, TB_LOST);
         atomic_store(&is_inherited, true);
     }

@@ -50,7 +50,8 @@ uint32_t tb_machine_uses(int device);
 /* From untried to starting: true for the one thread that is to bring a device up. */
 bool tb_machine_begin(void);
 
-/* And back: a server was looked for, and there is none. */
+/* The same for a server that is looked for, from absent as well; and back, where there is none. */
+bool tb_machine_begin_trial(void);
 void tb_machine_end_trial(void);
 
 /* What is known of devices: a new one whenever that changes, so that readers need no lock. It stays valid, with all that it points to,
@@ -66,13 +67,13 @@ void tb_machine_publish(const tb_known_devices *known);
 void tb_machine_settle(tb_readiness to);
 void tb_machine_wait_until_settled(double seconds);
 
-/* From ready to untried: the server is left, or has left. Calls that are under way find their device lost. */
+/* From ready to untried, or absent: the server is left, or has left. Calls that are under way find their device lost. */
 void tb_machine_leave_server(void);
 
-/* In a forked child whose parent's devices are another process's: untried again. */
+/* In a forked child whose parent's devices are another process's: untried again, or absent. */
 void tb_machine_begin_anew(void);
 
-/* In a forked child: lost, unless nobody had begun. Returns what it was. */
+/* In a forked child: lost, unless nobody had begun, or there is none. Returns what it was. */
 tb_readiness tb_machine_forget(void);
 
 #endif

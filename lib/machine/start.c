@@ -438,7 +438,7 @@ static bool is_time_to_look(void)
 static bool is_worth_a_server(const tb_plan *plan)
 {
     static _Atomic(double) seconds;
-    if (plan->start != TB_START_NOT)
+    if (plan->start != TB_START_NOT || plan->reason == TB_REASON_NO_DEVICE)
         return true;
     if (plan->host_seconds < MEET_SECONDS)
         return false;
@@ -448,12 +448,18 @@ static bool is_worth_a_server(const tb_plan *plan)
     return before + plan->host_seconds >= WORTH_SECONDS;
 }
 
+/* A process that has no device of its own may have been there before the server, or find the next one. */
+static bool has_none_up(void)
+{
+    const tb_readiness readiness = tb_machine_facts().readiness;
+    return readiness == TB_UNTRIED ? !tb_platform.in_process() : readiness == TB_ABSENT && tb_has_platform();
+}
+
 static bool may_look_for_server(const tb_plan *plan)
 {
-    return tb_machine_facts().readiness == TB_UNTRIED && tb_may_open_to_use() &&
-           tb_option_value(TB_OPTION_SERVER) != TB_SERVER_NEVER &&
-           tb_option_value(TB_OPTION_START) != TB_START_OPTION_NEVER && !tb_platform.in_process() &&
-           is_worth_a_server(plan) && is_time_to_look();
+    return has_none_up() && tb_may_open_to_use() && tb_option_value(TB_OPTION_SERVER) != TB_SERVER_NEVER &&
+           tb_option_value(TB_OPTION_START) != TB_START_OPTION_NEVER && is_worth_a_server(plan) &&
+           is_time_to_look();
 }
 
 static bool greet_server(void)
@@ -490,7 +496,7 @@ bool tb_machine_meet_server(const tb_plan *plan)
     if (!may_look_for_server(plan))
         return false;
     tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
-    is_ours = tb_machine_begin();
+    is_ours = tb_machine_begin_trial();
     const bool is_met = is_ours && meet_server();
     tb_not_left(&leaving);
     return is_met;

@@ -1,6 +1,6 @@
 /* Products of processes that the server computes, and that the host computes when there is no server any more: always right.
  *
- *   serving products|cut|threads|forks|own|ends|returns|again|clients|sleepers COMMAND
+ *   serving products|cut|threads|forks|own|ends|returns|without|again|clients|sleepers COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
@@ -222,13 +222,18 @@ static void *multiply_until_told(void *number)
     return NULL;
 }
 
+/* And finds that there is none. */
+static bool looks_for_device;
+
 static void multiply_by_all_servers(void *unused)
 {
     enum { THREADS = 3 };
     (void)unused;
     pthread_t threads[THREADS];
     const int files = open_files();
-    has_no_device = true;
+    has_no_device = !looks_for_device;
+    if (looks_for_device)
+        setenv("TILEBLAS_SIM_DEVICES", "0", 1);
     prefer_device();
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, multiply_until_told, (void *)i);
@@ -277,6 +282,7 @@ static void returns(void)
     enum { SERVERS = 4 };
     check_random random = {seed};
     const pid_t client = start_client();
+    server_pause(looks_for_device ? 0.3 : 0);
     for (int i = 0; i < SERVERS; i++) {
         const pid_t server = server_start();
         wait_for_served(10, "one server after the other");
@@ -284,6 +290,13 @@ static void returns(void)
         server_end(server, i % 2 == 0 ? SIGKILL : SIGTERM);
     }
     end_client(client);
+}
+
+/* The same of a client without a device, as in a container, that is there before the first server. */
+static void without(void)
+{
+    looks_for_device = true;
+    returns();
 }
 
 /* A server whose device is lost makes place for another one, which loses it as well. */
@@ -398,9 +411,9 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"products", products}, {"cut", cut},          {"threads", threads}, {"forks", forks},
-                    {"own", own},           {"ends", ends},        {"returns", returns}, {"again", again},
-                    {"clients", clients},   {"sleepers", sleepers}};
+    } programs[] = {{"products", products}, {"cut", cut},         {"threads", threads},  {"forks", forks},
+                    {"own", own},           {"ends", ends},       {"returns", returns},  {"without", without},
+                    {"again", again},       {"clients", clients}, {"sleepers", sleepers}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
