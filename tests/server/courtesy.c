@@ -1,6 +1,6 @@
 /* What a client leaves alone that is its program's: files, memory, signals, limits; and what a server leaves alone that is others'.
  *
- *   courtesy closed|room|signals|forks|stranger|limit COMMAND
+ *   courtesy closed|room|signals|forks|stranger|limit|berths COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
@@ -37,6 +37,12 @@ static bool is_same_file(int file, int other)
 
 static bool was_open[FILES_MOST];
 
+static void note_files(void)
+{
+    for (int file = 0; file < FILES_MOST; file++)
+        was_open[file] = fcntl(file, F_GETFD) >= 0;
+}
+
 static void *meet_deaf_server(void *unused)
 {
     CHECK(!tb_connect_to_server(1 << 20, 500), "nobody has answered");
@@ -50,8 +56,7 @@ static void closed(void)
     bool is_taken[FILES_MOST] = {false};
     pthread_t client;
     int taken = 0;
-    for (int file = 0; file < FILES_MOST; file++)
-        was_open[file] = fcntl(file, F_GETFD) >= 0;
+    note_files();
     tileblas_set_option("SERVER", "auto");
     pthread_create(&client, NULL, meet_deaf_server, NULL);
     const int peer = accept(door, NULL, NULL);
@@ -145,12 +150,26 @@ __attribute__((constructor(200))) static void watch_forks_first(void)
     pthread_atfork(NULL, NULL, map_in_child);
 }
 
+/* Programs that this one becomes get none of it. */
+static void check_files_of_served(void)
+{
+    int count = 0;
+    for (int file = 0; file < FILES_MOST; file++)
+        if (!was_open[file] && fcntl(file, F_GETFD) >= 0) {
+            CHECK((fcntl(file, F_GETFD) & FD_CLOEXEC) != 0, "file %d is inherited", file);
+            count++;
+        }
+    CHECK(count > 0, "a client has no file");
+}
+
 /* What another library has put where the parent has its slots is the child's. */
 static void fork_with_memory(void *unused)
 {
     (void)unused;
+    note_files();
     prefer_device();
     CHECK(multiply_some(1) == 2, "products are not served");
+    check_files_of_served();
     place = tb_server_slots();
     fflush(stdout);
     const pid_t child = fork();
@@ -200,7 +219,8 @@ static void stranger(void)
     close(door);
 }
 
-static bool is_welcomed(int client)
+/* What a client has got, and keeps: the wire's file and the slots'. */
+static bool is_welcomed(int client, int files[2])
 {
     const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = 1};
     tb_welcome welcome;
@@ -208,9 +228,85 @@ static bool is_welcomed(int client)
     if (client < 0 || send(client, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
         !tb_receive_welcome(client, 20000, &welcome, &beside) || !beside.has_files)
         return false;
-    close(beside.files[0]);
-    close(beside.files[1]);
+    memcpy(files, beside.files, sizeof beside.files);
     return true;
+}
+
+static char *map_file(int file, size_t *bytes)
+{
+    struct stat found;
+    fstat(file, &found);
+    *bytes = (size_t)found.st_size;
+    return mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+}
+
+/* So that all of it is somebody's. */
+static void write_all(int file)
+{
+    size_t bytes;
+    char *written = map_file(file, &bytes);
+    if (written != MAP_FAILED)
+        memset(written, 's', bytes);
+}
+
+static long count_written(int file)
+{
+    size_t bytes;
+    long count = 0;
+    char *read = map_file(file, &bytes);
+    for (size_t i = 0; read != MAP_FAILED && i < bytes; i++)
+        count += read[i] == 's';
+    munmap(read, bytes);
+    return count;
+}
+
+enum { NEXT = 4 };
+
+/* Clients that come now, all at once: none has anything of what another one has written; whether one has those files. */
+static bool come_after(const int before[2], const char *whose)
+{
+    int clients[NEXT], files[NEXT][2];
+    bool has_same = false;
+    for (int i = 0; i < NEXT; i++) {
+        clients[i] = tb_open_server_socket();
+        CHECK(is_welcomed(clients[i], files[i]), "client %d is not welcomed", i);
+        for (int j = 0; j < 2; j++) {
+            has_same |= is_same_file(before[j], files[i][j]);
+            const long count = count_written(files[i][j]);
+            CHECK(count < 4096, "%ld bytes of %s are there", count, whose);
+            close(files[i][j]);
+        }
+    }
+    for (int i = 0; i < NEXT; i++)
+        close(clients[i]);
+    return has_same;
+}
+
+/* What a client has had the next one may have, when it was cleaned, and only when the client's process has ended. */
+static void berths(void)
+{
+    int files[2];
+    const pid_t server = server_start();
+    tileblas_set_option("SERVER", "auto");
+    int client = tb_open_server_socket();
+    CHECK(is_welcomed(client, files), "a client is not welcomed");
+    close(client);
+    server_pause(0.5);
+    CHECK(!come_after(files, "a living client's"), "what a client that lives has is another one's");
+    const pid_t child = fork();
+    if (child == 0) {
+        client = tb_open_server_socket();
+        const bool has = is_welcomed(client, files);
+        write_all(files[1]);
+        write_all(files[0]);
+        _exit(has ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    CHECK(child_wait(child, CHILD_SECONDS) == CHILD_RIGHT, "a client that ends is not welcomed");
+    server_pause(0.5);
+    come_after(files, "a client's that has ended");
+    close(files[0]);
+    close(files[1]);
+    server_end(server, SIGTERM);
 }
 
 /* A server has files for many clients, whatever limit it was given that it can raise. */
@@ -218,7 +314,7 @@ static void limit(void)
 {
     enum { CLIENTS = 6, FILES = 26 };
     struct rlimit before;
-    int clients[CLIENTS];
+    int clients[CLIENTS], files[CLIENTS][2];
     getrlimit(RLIMIT_NOFILE, &before);
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES, before.rlim_max});
     const pid_t server = server_start();
@@ -226,10 +322,13 @@ static void limit(void)
     tileblas_set_option("SERVER", "auto");
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = tb_open_server_socket();
-        CHECK(is_welcomed(clients[i]), "client %d is not welcomed", i);
+        CHECK(is_welcomed(clients[i], files[i]), "client %d is not welcomed", i);
     }
-    for (int i = 0; i < CLIENTS; i++)
+    for (int i = 0; i < CLIENTS; i++) {
+        close(files[i][0]);
+        close(files[i][1]);
         close(clients[i]);
+    }
     CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
 }
 
@@ -238,8 +337,8 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"closed", closed}, {"room", room},         {"signals", signals},
-                    {"forks", forks},   {"stranger", stranger}, {"limit", limit}};
+    } programs[] = {{"closed", closed},     {"room", room},   {"signals", signals}, {"forks", forks},
+                    {"stranger", stranger}, {"limit", limit}, {"berths", berths}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];

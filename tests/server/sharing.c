@@ -240,6 +240,40 @@ static void check_secrets(void)
     sim_set("STALE", "0");
 }
 
+/* One that wakes up when it has been chosen, and before it is taken from, keeps what it has: its session waits for the device's work
+ * meanwhile. */
+static void check_waking(void)
+{
+    raw_client waking, taker;
+    pthread_t thread;
+    uint64_t first, other, last;
+    uint32_t nobody = 0;
+    raw_come(&waking);
+    take(&waking, PIECE, &first);
+    take(&waking, PIECE, &other);
+    take_all(&waking, &last);
+    sim_set("LINK", "4e4"); /* bytes a second */
+    const tb_order slow = copy_slot(TB_HOST_TO_DEVICE, first),
+                   release = {.kind = TB_ORDER_RELEASE, .address = other};
+    raw_send(&waking, &slow);
+    raw_send(&waking, &release);
+    fall_asleep(&waking);
+    raw_come(&taker);
+    use(&taker, 1);
+    pthread_create(&thread, NULL, take_much, &taker);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    const bool has_woken = atomic_compare_exchange_strong(&waking.berth.wire->use, &nobody, 1);
+    pthread_join(thread, NULL);
+    sim_set("LINK", "0");
+    const tb_order order = copy_within(first);
+    raw_send(&waking, &order);
+    CHECK(!has_woken ||
+              (take(&waking, PIECE, &last) != TB_DEVICE_LOST && atomic_load(&waking.berth.wire->use) == 1),
+          "a client that has woken up in time is taken from");
+    raw_leave(&taker);
+    raw_leave(&waking);
+}
+
 int main(void)
 {
     check_random random = {check_seed()};
@@ -250,6 +284,7 @@ int main(void)
     check_sleepers();
     check_liars(&random);
     check_secrets();
+    check_waking();
     tb_wait_for_cleaning(0);
     tb_give_back_all_kept(0);
     const sim_usage usage = sim_get_usage();

@@ -1,0 +1,172 @@
+/* Orders that use all that a client holds, and not a byte more; and the same orders a byte or a number further, which are refused.
+ * Sessions in this process, on the simulated device.
+ */
+#include "tests/server/raw_client.h"
+#include "tests/sim/device_sim.h"
+
+#include <string.h>
+
+enum { N = 32, BLOCK_BYTES = N * N * (int)sizeof(double), ROW = 64 };
+
+/* Of a client that has come. */
+static uint64_t block, other;
+
+static tb_order order_of(tb_command_kind kind)
+{
+    tb_order order = {.kind = TB_ORDER_COMMAND};
+    order.command.kind = kind;
+    return order;
+}
+
+static tb_order copy(tb_direction direction, uint64_t to, uint64_t from, size_t bytes)
+{
+    tb_order order = order_of(TB_COMMAND_COPY);
+    order.command.copy =
+        tb_copy_of_bytes(direction, (void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return order;
+}
+
+/* Two rows, the second at the end of the block. */
+static tb_order copy_rows(size_t row_bytes)
+{
+    tb_order order = copy(TB_DEVICE_TO_DEVICE, other, block, row_bytes);
+    tb_copy *rows = &order.command.copy;
+    rows->rows = 2;
+    rows->row_bytes = row_bytes;
+    rows->source_pitch = rows->target_pitch = BLOCK_BYTES - ROW;
+    return order;
+}
+
+/* One number of a symmetric matrix, at the block's first place, and its image so many rows further below and columns before it. */
+static tb_order expand_image(int64_t above, tb_triangle stored)
+{
+    tb_order order = order_of(TB_COMMAND_EXPAND);
+    const tb_operand whole = {
+        .matrix = {.data = (void *)(uintptr_t)block, .rows = N, .columns = N, .ld = N, .element = TB_FP64},
+        .structure = TB_SYMMETRIC,
+        .stored = stored};
+    order.command.expansion = (tb_expansion){
+        .source = tb_operand_part(&whole, 0, 0, 1, 1),
+        .target = {.data = (void *)(uintptr_t)other, .rows = 1, .columns = 1, .ld = 1, .element = TB_FP64},
+        .factor = {1, 0}};
+    order.command.expansion.source.diagonal -= above;
+    return order;
+}
+
+/* With A at the block's end, and so many columns more than lie there. */
+static tb_order multiply(int more)
+{
+    tb_order order = order_of(TB_COMMAND_EXPAND);
+    order.command.expansion = (tb_expansion){
+        .source = {.matrix = {.data = (void *)(uintptr_t)block,
+                              .rows = N,
+                              .columns = N,
+                              .ld = N + more,
+                              .element = TB_FP64}},
+        .target = {.data = (void *)(uintptr_t)other, .rows = N, .columns = N, .ld = N, .element = TB_FP64},
+        .factor = {1, 0}};
+    return order;
+}
+
+static tb_order keep(uint64_t address, uint64_t notes)
+{
+    return (tb_order){.kind = TB_ORDER_FIND_COPY,
+                      .address = address,
+                      .bytes = BLOCK_BYTES,
+                      .copy = {.key = 1, .notes = notes, .notes_bytes = ROW}};
+}
+
+static void check_order(const char *what, tb_order (*make)(int64_t), int64_t argument, bool is_taken)
+{
+    raw_client client;
+    uint64_t bytes;
+    raw_come(&client);
+    if (raw_ask(&client, (tb_order){.kind = TB_ORDER_ALLOCATE, .bytes = BLOCK_BYTES}, &block) != TB_OK ||
+        raw_ask(&client, (tb_order){.kind = TB_ORDER_ALLOCATE, .bytes = BLOCK_BYTES}, &other) != TB_OK)
+        abort();
+    const tb_order order = make(argument);
+    raw_send(&client, &order);
+    const bool goes_on = raw_ask(&client, (tb_order){.kind = TB_ORDER_MEMORY}, &bytes) == TB_OK;
+    raw_leave(&client);
+    CHECK(goes_on == is_taken && client.ending == (is_taken ? TB_CLIENT_LEFT : TB_CLIENT_REFUSED),
+          "%s, %d further, is %s", what, (int)argument, goes_on ? "taken" : "refused");
+}
+
+static tb_order load_from(int64_t more)
+{
+    return copy(TB_HOST_TO_DEVICE, block, (uint64_t)(RAW_SLOTS_BYTES - BLOCK_BYTES + more), BLOCK_BYTES);
+}
+
+static tb_order load_to(int64_t more)
+{
+    return copy(TB_HOST_TO_DEVICE, block + (uint64_t)more, 0, BLOCK_BYTES);
+}
+
+static tb_order store_from(int64_t more)
+{
+    return copy(TB_DEVICE_TO_HOST, 0, block + (uint64_t)more, BLOCK_BYTES);
+}
+
+static tb_order store_to(int64_t more)
+{
+    return copy(TB_DEVICE_TO_HOST, (uint64_t)(RAW_SLOTS_BYTES - BLOCK_BYTES + more), block, BLOCK_BYTES);
+}
+
+static tb_order larger(int64_t more)
+{
+    return copy(TB_HOST_TO_DEVICE, block, 0, (size_t)(BLOCK_BYTES + more));
+}
+
+static tb_order rows(int64_t more)
+{
+    return copy_rows((size_t)(ROW + more));
+}
+
+static tb_order image_above(int64_t more)
+{
+    return expand_image(more, TB_LOWER);
+}
+
+static tb_order image_below(int64_t more)
+{
+    return expand_image(-(N + 2) * more, TB_UPPER);
+}
+
+static tb_order columns(int64_t more)
+{
+    return multiply((int)more);
+}
+
+static tb_order find_at(int64_t more)
+{
+    return keep(block + (uint64_t)more, 0);
+}
+
+static tb_order notes_at(int64_t more)
+{
+    return keep(block, (uint64_t)(RAW_SLOTS_BYTES - ROW + more));
+}
+
+int main(void)
+{
+    static const struct {
+        const char *what;
+        tb_order (*make)(int64_t);
+    } orders[] = {{"a copy from slots", load_from},
+                  {"a copy to the device", load_to},
+                  {"a copy from the device", store_from},
+                  {"a copy to slots", store_to},
+                  {"a larger copy", larger},
+                  {"rows", rows},
+                  {"a number whose image lies before", image_above},
+                  {"a number whose image lies behind", image_below},
+                  {"columns", columns},
+                  {"a copy that is looked for", find_at},
+                  {"notes", notes_at}};
+    if (!raw_open(1 << 20))
+        return EXIT_FAILURE;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        for (int more = 0; more < 2; more++)
+            check_order(orders[i].what, orders[i].make, more, more == 0);
+    return check_result();
+}
