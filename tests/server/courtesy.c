@@ -1,6 +1,6 @@
 /* What a client leaves alone that is its program's: files, memory, signals, limits; and what a server leaves alone that is others'.
  *
- *   courtesy closed|room|signals|forks|stranger|limit|berths COMMAND
+ *   courtesy closed|room|signals|forks|stranger|limit|berths|orphan COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
@@ -332,13 +332,43 @@ static void limit(void)
     CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
 }
 
+/* A client's child holds its socket open: that the client has ended is known all the same. */
+static void orphan(void)
+{
+    int ends[2], files[2], clients = 1;
+    pid_t child = 0;
+    const pid_t server = server_start();
+    tileblas_set_option("SERVER", "auto");
+    if (pipe(ends) != 0)
+        abort();
+    const pid_t parent = fork();
+    if (parent == 0) {
+        const bool has = is_welcomed(tb_open_server_socket(), files);
+        const pid_t held = fork();
+        if (held == 0)
+            for (;;)
+                pause();
+        _exit(has && write(ends[1], &held, sizeof held) > 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    CHECK(child_wait(parent, CHILD_SECONDS) == CHILD_RIGHT, "a client is not welcomed");
+    CHECK(read(ends[0], &child, sizeof child) == (ssize_t)sizeof child, "it has no child");
+    for (int i = 0; i < 250 && server_holds(&clients) >= 0 && clients > 0; i++)
+        server_pause(0.02);
+    CHECK(clients == 0, "a client that has ended is still there");
+    if (child > 0)
+        kill(child, SIGKILL);
+    close(ends[0]);
+    close(ends[1]);
+    server_end(server, SIGTERM);
+}
+
 int main(int argument_count, char **arguments)
 {
     static const struct {
         const char *name;
         void (*run)(void);
     } programs[] = {{"closed", closed},     {"room", room},   {"signals", signals}, {"forks", forks},
-                    {"stranger", stranger}, {"limit", limit}, {"berths", berths}};
+                    {"stranger", stranger}, {"limit", limit}, {"berths", berths},   {"orphan", orphan}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];

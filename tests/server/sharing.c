@@ -244,7 +244,7 @@ static void check_secrets(void)
  * meanwhile. */
 static void check_waking(void)
 {
-    raw_client waking, taker;
+    raw_client waking, honest, taker;
     pthread_t thread;
     uint64_t first, other, last;
     uint32_t nobody = 0;
@@ -252,8 +252,11 @@ static void check_waking(void)
     take(&waking, PIECE, &first);
     take(&waking, PIECE, &other);
     take_all(&waking, &last);
+    raw_come(&honest);
+    use(&honest, 1);
+    take_all(&honest, &last);
     sim_set("LINK", "4e4"); /* bytes a second */
-    const tb_order slow = copy_slot(TB_HOST_TO_DEVICE, first),
+    const tb_order slow = copy_slot(TB_HOST_TO_DEVICE, other),
                    release = {.kind = TB_ORDER_RELEASE, .address = other};
     raw_send(&waking, &slow);
     raw_send(&waking, &release);
@@ -271,6 +274,7 @@ static void check_waking(void)
               (take(&waking, PIECE, &last) != TB_DEVICE_LOST && atomic_load(&waking.berth.wire->use) == 1),
           "a client that has woken up in time is taken from");
     raw_leave(&taker);
+    raw_leave(&honest);
     raw_leave(&waking);
 }
 
