@@ -1,6 +1,6 @@
 /* What a client leaves alone that is its program's: files, memory, signals, limits; and what a server leaves alone that is others'.
  *
- *   courtesy closed|room|signals|forks|stranger|limit|berths|orphan COMMAND
+ *   courtesy closed|room|signals|forks|stranger|limit|berths|orphan|user COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -362,13 +363,46 @@ static void orphan(void)
     server_end(server, SIGTERM);
 }
 
+/* Another user that can reach the socket, as no user's own library would try to. */
+static void come_as_another_user(void *path)
+{
+    tb_welcome welcome;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = 1};
+    char *name = strrchr(path, '/');
+    *name++ = '\0';
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", name);
+    const int client = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    if (chdir(path) != 0 || seteuid(65534) != 0)
+        abort();
+    setfsuid(0); /* files are still root's, and reached */
+    CHECK(connect(client, (const struct sockaddr *)&address, sizeof address) == 0, "there is no server");
+    CHECK(send(client, &hello, sizeof hello, MSG_NOSIGNAL) < 0 ||
+              recv(client, &welcome, sizeof welcome, 0) <= 0,
+          "another user is welcomed");
+}
+
+static void user(void)
+{
+    char path[PATH_MAX];
+    if (geteuid() != 0)
+        SKIP("only root can be another user");
+    const pid_t server = server_start();
+    tileblas_set_option("SERVER", "auto");
+    tb_print_server_place(path, sizeof path);
+    const child_end end = child_run(come_as_another_user, path, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "another user: %s", child_end_text(end));
+    server_end(server, SIGTERM);
+}
+
 int main(int argument_count, char **arguments)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"closed", closed},     {"room", room},   {"signals", signals}, {"forks", forks},
-                    {"stranger", stranger}, {"limit", limit}, {"berths", berths},   {"orphan", orphan}};
+    } programs[] = {{"closed", closed}, {"room", room},         {"signals", signals},
+                    {"forks", forks},   {"stranger", stranger}, {"limit", limit},
+                    {"berths", berths}, {"orphan", orphan},     {"user", user}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
