@@ -149,6 +149,17 @@ bool tb_server_knows_key(uint64_t key)
     return is_known;
 }
 
+bool tb_server_knows_cores(void)
+{
+    return atomic_load_explicit(&server.wire->knows_cores, memory_order_relaxed);
+}
+
+void tb_tell_server_cores(const cpu_set_t *cores)
+{
+    server.wire->cores = *cores;
+    atomic_store(&server.wire->knows_cores, 1);
+}
+
 /* ---- Waiting ---------------------------------------------------------------------------------------------- */
 
 static bool has_ended(void)
