@@ -105,14 +105,15 @@ static struct sockaddr_un address_of(const tb_listening *listening)
     return address;
 }
 
-/* A server that was killed leaves a name at which nobody listens. Systemd listens for a server that does not run. */
+/* A server that was killed leaves a name at which nobody listens. Systemd listens for a server that does not run; and a socket of
+ * another kind is somebody else's. */
 static bool has_listener(const tb_listening *listening)
 {
     const struct sockaddr_un address = address_of(listening);
     const int file = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const bool has_listener =
         file >= 0 && (connect(file, (const struct sockaddr *)&address, sizeof address) == 0 ||
-                      errno == EAGAIN); /* as many are waiting as may */
+                      (errno != ECONNREFUSED && errno != ENOENT));
     if (file >= 0)
         close(file);
     return has_listener;

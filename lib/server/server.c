@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -224,6 +225,12 @@ static bool is_idle(const tb_listening *listening, const tb_server_options *opti
                          !tb_is_found(listening));
 }
 
+/* Until clients leave who have all the files that this process may have. */
+static void pause_for_files(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
 static void accept_clients(const tb_listening *listening, const tb_server_options *options)
 {
     while (!was_signalled && !atomic_load(&stop) && !is_idle(listening, options)) {
@@ -233,6 +240,8 @@ static void accept_clients(const tb_listening *listening, const tb_server_option
         const int client = accept4(listening->socket, NULL, NULL, SOCK_CLOEXEC);
         if (client >= 0)
             start_receiving(client);
+        else
+            pause_for_files();
     }
 }
 
@@ -295,6 +304,21 @@ static void wait_for_sessions(void)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+enum { FILES_MOST = 4096 };
+
+/* A client takes four. Most systems let a process have a thousand unless it asks for more. */
+static void allow_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    const rlim_t most = files.rlim_max < FILES_MOST ? files.rlim_max : FILES_MOST;
+    if (files.rlim_cur >= most)
+        return;
+    files.rlim_cur = most;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /* The heart, and who makes berths, while clients are received. */
 static bool receive_clients(const tb_listening *listening, const tb_server_options *options)
 {
@@ -352,6 +376,7 @@ tb_server_end tb_serve(const tb_server_options *options)
     if (naming != TB_NAMED)
         return ends[naming];
     facts.memory_most = options->memory_most;
+    allow_files();
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* who has read that it is ready may be gone */

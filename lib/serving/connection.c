@@ -31,6 +31,7 @@
 static struct {
     tb_wire *wire; /* NULL: there is no connection */
     char *slots;
+    bool has_opened; /* the socket */
     int socket;
     dev_t socket_device;
     ino_t socket_inode;
@@ -81,12 +82,18 @@ static bool greet(int socket, size_t slot_bytes, int milliseconds)
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
     server.wire = map(beside.files[0], sizeof *server.wire);
     server.slots = map(beside.files[1], server.welcome.slots_bytes);
+    return server.wire && server.slots;
+}
+
+static bool open_socket(void)
+{
     struct stat found;
-    if (!server.wire || !server.slots || fstat(socket, &found) != 0)
+    server.socket = tb_open_server_socket();
+    server.has_opened = server.socket >= 0 && fstat(server.socket, &found) == 0;
+    if (!server.has_opened)
         return false;
     server.socket_device = found.st_dev;
     server.socket_inode = found.st_ino;
-    server.socket = socket;
     return true;
 }
 
@@ -94,11 +101,10 @@ static bool greet(int socket, size_t slot_bytes, int milliseconds)
 static bool has_socket(void)
 {
     struct stat found;
-    return server.wire && fstat(server.socket, &found) == 0 && found.st_dev == server.socket_device &&
+    return server.has_opened && fstat(server.socket, &found) == 0 && found.st_dev == server.socket_device &&
            found.st_ino == server.socket_inode;
 }
 
-/* Of a forked child's parent's nothing is mapped. */
 static void unmap(void)
 {
     if (server.wire)
@@ -107,27 +113,36 @@ static void unmap(void)
         munmap(server.slots, server.welcome.slots_bytes);
 }
 
-void tb_forget_server(void)
+static void close_socket(void)
 {
     if (has_socket())
         close(server.socket);
+}
+
+void tb_forget_server(void)
+{
+    close_socket();
     unmap();
+    memset(&server, 0, sizeof server);
+}
+
+/* What its parent has mapped it has not: what is at those places by now is the program's. */
+void tb_forget_server_in_child(void)
+{
+    close_socket();
     memset(&server, 0, sizeof server);
 }
 
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
 {
-    const int socket = tb_open_server_socket();
-    if (socket < 0)
-        return false;
     const double start = tb_seconds();
-    if (greet(socket, slot_bytes, milliseconds))
+    if (!open_socket())
+        return false;
+    if (greet(server.socket, slot_bytes, milliseconds))
         return true;
     if (milliseconds >= UNANSWERED_MILLISECONDS && 1e3 * (tb_seconds() - start) >= milliseconds)
         leave_alone();
-    close(socket);
-    unmap();
-    memset(&server, 0, sizeof server);
+    tb_forget_server();
     return false;
 }
 

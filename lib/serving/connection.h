@@ -16,6 +16,7 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
 
 /* Nobody uses the connection any more; or this is a forked child, whose parent's it is. Another one may be made. */
 void tb_forget_server(void);
+void tb_forget_server_in_child(void);
 
 /* A server that stood still is left alone until then (tb_seconds); 0: none has. */
 double tb_server_is_left_alone_until(void);

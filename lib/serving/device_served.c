@@ -435,5 +435,5 @@ void tb_forget_served_devices(void)
 {
     tb_forget_uses();
     forget_numbers();
-    tb_forget_server();
+    tb_forget_server_in_child();
 }

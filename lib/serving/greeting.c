@@ -117,6 +117,17 @@ int tb_open_server_socket(void)
     return file;
 }
 
+/* Where there was no room for both of them one has come. */
+static void close_enclosed(const struct cmsghdr *header)
+{
+    const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; i++) {
+        int file;
+        memcpy(&file, CMSG_DATA(header) + i * sizeof file, sizeof file);
+        close(file);
+    }
+}
+
 static tb_enclosed read_enclosed(struct msghdr *message)
 {
     tb_enclosed found = {0};
@@ -131,6 +142,8 @@ static tb_enclosed read_enclosed(struct msghdr *message)
         } else if (header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof found.files)) {
             memcpy(found.files, CMSG_DATA(header), sizeof found.files);
             found.has_files = true;
+        } else if (header->cmsg_type == SCM_RIGHTS) {
+            close_enclosed(header);
         }
     }
     return found;
@@ -140,6 +153,19 @@ static bool is_sound(const tb_welcome *welcome, ssize_t received)
 {
     return received == (ssize_t)sizeof *welcome && welcome->build == tb_wire_build() &&
            welcome->status == TB_OK && welcome->device_count > 0 && welcome->device_count <= TB_WIRE_DEVICES;
+}
+
+/* A signal that the program handles ends no wait. */
+static bool has_answer(int socket, int milliseconds)
+{
+    const double until = tb_seconds() + milliseconds * 1e-3;
+    struct pollfd ready = {.fd = socket, .events = POLLIN};
+    int count;
+    while ((count = poll(&ready, 1, milliseconds)) < 0 && errno == EINTR) {
+        const double left = until - tb_seconds();
+        milliseconds = left > 0 ? (int)(left * 1e3) + 1 : 0;
+    }
+    return count == 1;
 }
 
 /* The welcome, and the two files that come with it for a client. */
@@ -152,8 +178,7 @@ bool tb_receive_welcome(int socket, int milliseconds, tb_welcome *welcome, tb_en
     struct iovec part = {.iov_base = welcome, .iov_len = sizeof *welcome};
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    struct pollfd ready = {.fd = socket, .events = POLLIN};
-    if (poll(&ready, 1, milliseconds) != 1)
+    if (!has_answer(socket, milliseconds))
         return none_because_of_silence();
     const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     *beside = received > 0 ? read_enclosed(&message) : (tb_enclosed){0};

@@ -6,35 +6,16 @@
  * COMMAND is the command `tileblas` on the simulated device.
  */
 #include "include/tileblas.h"
+#include "tests/server/door.h"
 #include "tests/server/running_server.h"
 #include "tests/sim/known_product.h"
 
-#include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 enum { CHILD_SECONDS = 120, FIRST_HANDED = 3 };
 
 /* ---- In systemd's place -------------------------------------------------------------------------------------- */
-
-/* A socket at the place where programs look. The path may be too long for an address: by its name in its folder. */
-static int open_door(int type)
-{
-    char path[PATH_MAX], before[PATH_MAX];
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    tb_print_server_place(path, sizeof path);
-    char *name = strrchr(path, '/');
-    const int file = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
-    *name++ = '\0';
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", name);
-    /* Few may wait there: who asks again and again finds no room. */
-    if (!getcwd(before, sizeof before) || chdir(path) != 0 || file < 0 ||
-        bind(file, (const struct sockaddr *)&address, sizeof address) != 0 || listen(file, 1) != 0 ||
-        chdir(before) != 0)
-        abort();
-    return file;
-}
 
 static _Noreturn void become_server(int door, const char *process)
 {

@@ -1,0 +1,252 @@
+/* What a client leaves alone that is its program's: files, memory, signals, limits; and what a server leaves alone that is others'.
+ *
+ *   courtesy closed|room|signals|forks|stranger|limit COMMAND
+ *
+ * COMMAND is the command `tileblas` on the simulated device.
+ */
+#include "lib/serving/connection.h"
+#include "tests/server/door.h"
+#include "tests/server/running_server.h"
+#include "tests/server/served_client.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+enum { CHILD_SECONDS = 120, FILES_MOST = 64 };
+
+static int multiply_some(uint64_t seed)
+{
+    check_random random = {seed};
+    int served = 0;
+    for (int i = 0; i < 2; i++)
+        served += multiply(&random, 100, "beside a fork");
+    return served;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------- */
+
+static bool is_same_file(int file, int other)
+{
+    struct stat x, y;
+    return fstat(file, &x) == 0 && fstat(other, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool was_open[FILES_MOST];
+
+static void *meet_deaf_server(void *unused)
+{
+    CHECK(!tb_connect_to_server(1 << 20, 500), "nobody has answered");
+    return unused;
+}
+
+/* While a client waits for the greeting, the program closes what it does not know, and its own next files have those numbers. */
+static void closed(void)
+{
+    const int door = open_door(SOCK_SEQPACKET), own = memfd_create("the program's", 0);
+    bool is_taken[FILES_MOST] = {false};
+    pthread_t client;
+    int taken = 0;
+    for (int file = 0; file < FILES_MOST; file++)
+        was_open[file] = fcntl(file, F_GETFD) >= 0;
+    tileblas_set_option("SERVER", "auto");
+    pthread_create(&client, NULL, meet_deaf_server, NULL);
+    const int peer = accept(door, NULL, NULL);
+    server_pause(0.1); /* what it opens for a moment is closed */
+    for (int file = 0; file < FILES_MOST; file++)
+        if (!was_open[file] && file != peer && fcntl(file, F_GETFD) >= 0 && dup2(own, file) == file) {
+            is_taken[file] = true;
+            taken++;
+        }
+    pthread_join(client, NULL);
+    CHECK(taken > 0, "the client has no socket");
+    for (int file = 0; file < FILES_MOST; file++)
+        CHECK(!is_taken[file] || is_same_file(file, own), "the program's file %d was closed", file);
+}
+
+/* One of the files that come with the welcome, and not the other. */
+static void find_no_room(void *unused)
+{
+    (void)unused;
+    struct rlimit limit;
+    const int files = open_files();
+    getrlimit(RLIMIT_NOFILE, &limit);
+    tileblas_set_option("SERVER", "auto");
+    int met = 0;
+    for (rlim_t most = 3; most < 20; most++) {
+        limit.rlim_cur = most;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        met += tb_connect_to_server(1 << 20, 2000);
+        tb_forget_server();
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        CHECK(open_files() == files, "with room for %d files %d stay", (int)most, open_files() - files);
+    }
+    CHECK(met > 0 && met < 17, "the server was met %d times", met);
+}
+
+static void room(void)
+{
+    const pid_t server = server_start();
+    const child_end end = child_run(find_no_room, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client without room for files: %s", child_end_text(end));
+    server_end(server, SIGTERM);
+}
+
+/* ---- Signals ------------------------------------------------------------------------------------------------ */
+
+static void note(int signal)
+{
+    (void)signal;
+}
+
+/* They do not end the wait for a server that answers late. */
+static void signals(void)
+{
+    const struct sigaction action = {.sa_handler = note};
+    const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    tb_welcome status;
+    const pid_t server = server_start();
+    tileblas_set_option("SERVER", "auto");
+    kill(server, SIGSTOP);
+    const pid_t helper = fork();
+    if (helper == 0) {
+        server_pause(0.3);
+        kill(server, SIGCONT);
+        _exit(0);
+    }
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    const bool answers = tb_ask_status(&status, 60000);
+    setitimer(ITIMER_REAL, &never, NULL);
+    waitpid(helper, NULL, 0);
+    CHECK(answers, "with signals no server is found");
+    server_end(server, SIGTERM);
+}
+
+/* ---- Forks -------------------------------------------------------------------------------------------------- */
+
+static char *place; /* of the slots of the parent's, where the child has nothing */
+static char *mapped;
+
+/* Before the library's own. */
+static void map_in_child(void)
+{
+    if (place)
+        mapped = mmap(place, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+                      -1, 0);
+}
+
+__attribute__((constructor(200))) static void watch_forks_first(void)
+{
+    pthread_atfork(NULL, NULL, map_in_child);
+}
+
+/* What another library has put where the parent has its slots is the child's. */
+static void fork_with_memory(void *unused)
+{
+    (void)unused;
+    prefer_device();
+    CHECK(multiply_some(1) == 2, "products are not served");
+    place = tb_server_slots();
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        unsigned char is_there;
+        const bool is_right = mapped == place && mincore(mapped, 4096, &is_there) == 0;
+        _exit(is_right ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    CHECK(child_wait(child, CHILD_SECONDS) == CHILD_RIGHT, "a child's memory was unmapped");
+    CHECK(multiply_some(2) == 2, "products are not served after a fork");
+}
+
+static void forks(void)
+{
+    const pid_t server = server_start();
+    const child_end end = child_run(fork_with_memory, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client that forks: %s", child_end_text(end));
+    server_end(server, SIGTERM);
+}
+
+/* ---- Servers ------------------------------------------------------------------------------------------------ */
+
+static int wait_for_end(pid_t server)
+{
+    int status = -1;
+    for (int i = 0; i < 500 && waitpid(server, &status, WNOHANG) == 0; i++)
+        server_pause(0.02);
+    if (status == -1)
+        server_end(server, SIGKILL);
+    return status;
+}
+
+/* A socket of another kind, at which somebody listens, has the name: the server leaves it there. */
+static void stranger(void)
+{
+    char path[PATH_MAX];
+    const int door = open_door(SOCK_STREAM);
+    tb_print_server_place(path, sizeof path);
+    const pid_t server = fork();
+    if (server == 0) {
+        execl(server_command, server_command, "serve", (char *)NULL);
+        _exit(127);
+    }
+    const int status = wait_for_end(server);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1, "the server ends with %d", status);
+    CHECK(access(path, F_OK) == 0, "the other socket is gone");
+    close(door);
+}
+
+static bool is_welcomed(int client)
+{
+    const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = 1};
+    tb_welcome welcome;
+    tb_enclosed beside;
+    if (client < 0 || send(client, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
+        !tb_receive_welcome(client, 20000, &welcome, &beside) || !beside.has_files)
+        return false;
+    close(beside.files[0]);
+    close(beside.files[1]);
+    return true;
+}
+
+/* A server has files for many clients, whatever limit it was given that it can raise. */
+static void limit(void)
+{
+    enum { CLIENTS = 6, FILES = 26 };
+    struct rlimit before;
+    int clients[CLIENTS];
+    getrlimit(RLIMIT_NOFILE, &before);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES, before.rlim_max});
+    const pid_t server = server_start();
+    setrlimit(RLIMIT_NOFILE, &before);
+    tileblas_set_option("SERVER", "auto");
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = tb_open_server_socket();
+        CHECK(is_welcomed(clients[i]), "client %d is not welcomed", i);
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        close(clients[i]);
+    CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
+}
+
+int main(int argument_count, char **arguments)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } programs[] = {{"closed", closed}, {"room", room},         {"signals", signals},
+                    {"forks", forks},   {"stranger", stranger}, {"limit", limit}};
+    if (argument_count != 3)
+        return EXIT_FAILURE;
+    server_command = arguments[2];
+    const runtime_folder folder = make_runtime_folder();
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(arguments[1], programs[i].name) == 0)
+            programs[i].run();
+    remove_runtime_folder(&folder);
+    return check_result();
+}
