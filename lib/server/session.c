@@ -571,6 +571,8 @@ static tb_status serve_client(session *session, int socket, int client, const at
             pause_for_device();
         else if (session->pending_count == 0 && now - moved > SPIN_SECONDS)
             sleep_for_orders(session);
+        else
+            sched_yield(); /* to a thread that has work to do, where one waits for this core */
         if (now - looked < SLEEP_SECONDS)
             continue;
         looked = now;
