@@ -2,19 +2,20 @@
 # Whether two builds compute the same, bit for bit: runs the record of either (tests/record) and compares them case by case. The exit
 # status is 0 when all cases are the same.
 #
-#   scripts/record.sh OLD_BUILD NEW_BUILD [sim|gpu|served [GROUP ...]]
+#   scripts/record.sh OLD_BUILD NEW_BUILD [sim|gpu|served|served-gpu [GROUP ...]]
 #
 #   sim      the libraries on the simulated device (the default): some ten seconds for each build
 #   gpu      the libraries on this machine's GPU
 #   served   the simulated device, of OLD_BUILD in the process and of NEW_BUILD in a server (`tileblas serve`): operands in ordinary
 #            memory alone, and copies, which are counted in the process, are not compared
+#   served-gpu   the same with this machine's GPU; 77 where there is none
 #
 # The program is NEW_BUILD's, and of OLD_BUILD nothing is needed but the library; groups are those of tests/record/cases.c. The
 # records are left in NEW_BUILD as record-old.txt and record-new.txt, of `served` as record-served-old.txt and so on.
 set -euo pipefail
 
-if (($# < 2)) || [[ ${3:-sim} != @(sim|gpu|served) ]]; then
-    sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+if (($# < 2)) || [[ ${3:-sim} != @(sim|gpu|served|served-gpu) ]]; then
+    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 declare -A build=([old]=$1 [new]=$2)
@@ -31,15 +32,18 @@ library() { # library BUILD: its file
 # The server is the new build's, in a folder of its own.
 declare -A server=([old]="" [new]="")
 record=$new/record
-if [[ $device == served ]]; then
-    record+=-served device=sim server=([old]=SERVER=never [new]=SERVER=auto)
+if [[ $device == served* ]]; then
+    command=$new/tests/tool/tileblas-sim
+    [[ $device == served ]] || command=$new/tileblas
+    [[ $device == served ]] && device=sim || device=gpu
+    record+=-served server=([old]=SERVER=never [new]=SERVER=auto)
     XDG_RUNTIME_DIR=$(mktemp -d)
     export XDG_RUNTIME_DIR
-    "$new/tests/tool/tileblas-sim" serve >"$XDG_RUNTIME_DIR/said" &
+    "$command" serve >"$XDG_RUNTIME_DIR/said" &
     serving=$!
-    trap 'kill "$serving"; wait "$serving"; rm -rf "$XDG_RUNTIME_DIR"' EXIT
+    trap 'kill "$serving" 2>/dev/null || true; wait "$serving" || true; rm -rf "$XDG_RUNTIME_DIR"' EXIT
     until grep -q ready "$XDG_RUNTIME_DIR/said"; do
-        kill -0 "$serving"
+        kill -0 "$serving" 2>/dev/null || exit 77 # it has said why
         sleep 0.05
     done
 fi

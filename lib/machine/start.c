@@ -430,10 +430,11 @@ static bool is_time_to_look(void)
     return true;
 }
 
-/* A call that the host answers sooner is none to look for a server for; nor are those that it has answered in less than so long
- * altogether, about as long as a server takes to serve its first product. */
+/* A server's first product takes some milliseconds more than the next ones. It is looked for where the host would take so long for one
+ * product, or for so many altogether; and for none that hardly takes longer than the look. */
 #define MEET_SECONDS  0.2e-3
-#define WORTH_SECONDS 3e-3
+#define ONE_SECONDS   3e-3
+#define WORTH_SECONDS 8e-3
 
 static bool is_worth_a_server(const tb_plan *plan)
 {
@@ -445,7 +446,7 @@ static bool is_worth_a_server(const tb_plan *plan)
     double before = atomic_load(&seconds);
     while (!atomic_compare_exchange_weak(&seconds, &before, before + plan->host_seconds))
         ;
-    return before + plan->host_seconds >= WORTH_SECONDS;
+    return plan->host_seconds >= ONE_SECONDS || before + plan->host_seconds >= WORTH_SECONDS;
 }
 
 /* A process that has no device of its own may have been there before the server, or find the next one. */

@@ -1,6 +1,7 @@
 #include "lib/process/private_folder.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -33,42 +34,53 @@ static int open_private(int parent, const char *name, int flags)
     return folder;
 }
 
-static int make_private(int parent, const char *name)
+static int open_own(int parent, const char *name, bool makes)
 {
-    mkdirat(parent, name, 0700);
+    if (makes)
+        mkdirat(parent, name, 0700);
     return open_private(parent, name, O_NOFOLLOW);
 }
 
 /* A folder of our own in the one that the system has made for what the user's programs share while they run. */
-static int open_in_runtime_folder(const char *path)
+static int open_in_runtime_folder(const char *path, bool makes)
 {
     const int runtime = path && *path == '/' ? open_private(AT_FDCWD, path, 0) : -1;
     if (runtime < 0)
         return -1;
-    const int folder = make_private(runtime, "tileblas");
+    const int folder = open_own(runtime, "tileblas", makes);
     close(runtime);
     return folder;
 }
 
 /* Where there is none, as in containers and under batch systems. All processes find the same one: the first that is theirs. */
-static int open_in_common_folder(void)
+static int open_in_common_folder(bool makes)
 {
     int folder = -1;
     for (int number = 0; number < FOLDERS_MOST && folder < 0; number++) {
         char path[64];
         snprintf(path, sizeof path, number == 0 ? "/tmp/tileblas-%u" : "/tmp/tileblas-%u.%d",
                  (unsigned)geteuid(), number);
-        folder = make_private(AT_FDCWD, path);
+        folder = open_own(AT_FDCWD, path, makes);
     }
     return folder;
 }
 
-int tb_open_private_folder(void)
+static int open_folder(bool makes)
 {
     char path[64];
-    int folder = open_in_runtime_folder(secure_getenv("XDG_RUNTIME_DIR"));
+    int folder = open_in_runtime_folder(secure_getenv("XDG_RUNTIME_DIR"), makes);
     snprintf(path, sizeof path, "/run/user/%u", (unsigned)geteuid());
     if (folder < 0)
-        folder = open_in_runtime_folder(path);
-    return folder < 0 ? open_in_common_folder() : folder;
+        folder = open_in_runtime_folder(path, makes);
+    return folder < 0 ? open_in_common_folder(makes) : folder;
+}
+
+int tb_open_private_folder(void)
+{
+    return open_folder(true);
+}
+
+int tb_find_private_folder(void)
+{
+    return open_folder(false);
 }

@@ -6,8 +6,10 @@
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What comes from the host; the rest is copied from that, twice as much each time. */
 #define ZERO_BYTES ((uint64_t)64 << 10)
@@ -190,8 +192,17 @@ static dirty *take_first(void)
     return taken;
 }
 
+/* Not where the session has to be that has started it. */
+static void leave_cores(void)
+{
+    cpu_set_t cores;
+    if (sched_getaffinity(getpid(), sizeof cores, &cores) == 0)
+        (void)!sched_setaffinity(0, sizeof cores, &cores);
+}
+
 static void *clean_all(void *unused)
 {
+    leave_cores();
     for (dirty *dirty; (dirty = take_first());) {
         clean(dirty);
         free(dirty);

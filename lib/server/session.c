@@ -8,6 +8,7 @@
 #include "lib/server/sleepers.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -534,10 +535,26 @@ static tb_status do_orders(session *session, bool *any)
     return TB_OK;
 }
 
+/* Where the client says, as long as clients are few; else wherever there is room. */
+static void choose_cores(const session *session, bool is_alone, bool *is_beside)
+{
+    cpu_set_t cores;
+    const bool wants = is_alone && atomic_load_explicit(&session->wire->knows_cores, memory_order_acquire);
+    if (wants == *is_beside)
+        return;
+    *is_beside = wants;
+    if (wants)
+        cores = session->wire->cores;
+    else if (sched_getaffinity(getpid(), sizeof cores, &cores) != 0) /* the main thread's */
+        return;
+    (void)!sched_setaffinity(0, sizeof cores, &cores);
+}
+
 static tb_status serve_client(session *session, int socket, int client, const atomic_bool *stop)
 {
     double moved = tb_seconds(), looked = moved;
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    bool is_beside = false;
     prctl(PR_SET_TIMERSLACK, 1000UL); /* ns: pauses are as short as they are meant to be */
     while (!atomic_load(stop)) {
         bool ordered, passed;
@@ -546,13 +563,16 @@ static tb_status serve_client(session *session, int socket, int client, const at
         if (atomic_load_explicit(&session->sleeper.is_wanted, memory_order_relaxed))
             TB_TRY(take_back(session));
         const double now = tb_seconds();
+        const bool is_alone = CORES_OF_CLIENT * tb_count_sessions() <= cores;
+        choose_cores(session, is_alone, &is_beside);
         if (ordered || passed)
             atomic_store_explicit(&session->sleeper.moved, moved = now, memory_order_relaxed);
-        else if (session->pending_count > 0 &&
-                 (now - moved > BUSY_SECONDS || CORES_OF_CLIENT * tb_count_sessions() > cores))
+        else if (session->pending_count > 0 && (now - moved > BUSY_SECONDS || !is_alone))
             pause_for_device();
         else if (session->pending_count == 0 && now - moved > SPIN_SECONDS)
             sleep_for_orders(session);
+        else
+            sched_yield(); /* to a thread that has work to do, where one waits for this core */
         if (now - looked < SLEEP_SECONDS)
             continue;
         looked = now;

@@ -164,6 +164,17 @@ bool tb_server_knows_key(uint64_t key)
     return is_known;
 }
 
+bool tb_server_knows_cores(void)
+{
+    return atomic_load_explicit(&server.wire->knows_cores, memory_order_relaxed);
+}
+
+void tb_tell_server_cores(const cpu_set_t *cores)
+{
+    server.wire->cores = *cores;
+    atomic_store(&server.wire->knows_cores, 1);
+}
+
 /* ---- Waiting ---------------------------------------------------------------------------------------------- */
 
 static bool has_ended(void)
@@ -230,12 +241,24 @@ static tb_status lose(void)
 
 typedef bool is_so(uint32_t which, uint32_t number);
 
+/* In between the core is offered to others: the program's own threads may want it. */
+static void look_for_a_while(is_so *is, uint32_t which, uint32_t number)
+{
+    enum { LOOKS = 32 };
+    for (int look = 0; look < LOOKS; look++) {
+        if (is(which, number))
+            return;
+        __builtin_ia32_pause();
+    }
+    sched_yield();
+}
+
 /* Until it is so, or the server is lost: looks for a while, then sleeps until the word moves. */
 static tb_status wait_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint32_t) *word)
 {
     watch watch = {0};
     for (const double start = tb_seconds(); !is(which, number) && tb_seconds() - start < SPIN_SECONDS;)
-        __builtin_ia32_pause();
+        look_for_a_while(is, which, number);
     while (!is(which, number)) {
         if (is_lost())
             return TB_DEVICE_LOST;

@@ -8,6 +8,8 @@
 
 #include "lib/serving/wire.h"
 
+#include <sched.h>
+
 /* Whether a server answers, within so long: it may only be being started behind its socket. slot_bytes: as a pipeline's slots will
  * be. */
 bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
@@ -32,6 +34,10 @@ bool tb_server_knows_key(uint64_t key);
  * between the two, forget is called first, by one thread. */
 void tb_begin_orders(void (*forget)(void));
 void tb_end_orders(void);
+
+/* The cores on which the server's thread for this client had better run, as the client's own threads want the others; once. */
+bool tb_server_knows_cores(void);
+void tb_tell_server_cores(const cpu_set_t *cores);
 
 /* Sends an order. Of those that are answered the answer is waited for; answers may be NULL. */
 tb_status tb_send_order(const tb_order *order);

@@ -55,7 +55,7 @@ static int open_place(char *name, size_t size)
     const bool is_named = tb_option_value(TB_OPTION_SERVER) == TB_SERVER_PATH;
     if (!is_named) {
         tb_wire_socket_name(name, size);
-        return tb_open_private_folder();
+        return tb_find_private_folder();
     }
     char folder[PATH_MAX];
     const char *path = tb_option_text(TB_OPTION_SERVER), *last = strrchr(path, '/');
@@ -103,7 +103,8 @@ int tb_open_server_socket(void)
     char name[TB_WIRE_NAME_SIZE];
     const int folder = open_place(name, sizeof name);
     if (folder < 0) {
-        none_because("there is no folder for its socket");
+        none_because(tb_option_value(TB_OPTION_SERVER) == TB_SERVER_PATH ? "there is no folder for its socket"
+                                                                         : "none runs");
         return -1;
     }
     /* By the folder that was looked at, whatever has its name by now. */

@@ -13,6 +13,7 @@
 #include "dispatch/plan.h"
 #include "lib/device/device.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 enum {
@@ -67,6 +68,8 @@ typedef struct tb_wire {
     _Atomic(uint32_t) events_passed;     /* moves with each record that has passed */
     _Atomic(uint32_t) client_sleeps;     /* threads that wait for events_passed, head or answered to move */
     _Alignas(64) _Atomic(uint32_t) use;  /* threads of the client that may give orders, or what follows */
+    _Atomic(uint32_t) knows_cores;       /* that follow: where the server's thread had better run */
+    cpu_set_t cores;
     _Alignas(64) _Atomic(uint32_t) heartbeat; /* moves every few milliseconds */
     _Atomic(int32_t) status; /* a tb_status: what became of the client's orders; other than TB_OK for good */
     _Atomic(uint32_t) answered; /* the number of the last order that has been answered */

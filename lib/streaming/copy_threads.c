@@ -393,6 +393,20 @@ void tb_copy_leave(tb_copy_job *job)
     wait_for_helpers(&jobs, &job->listed);
 }
 
+bool tb_cores_beside_helpers(cpu_set_t *cores)
+{
+    enum { NO_HELPERS = -1 }; /* whose set is the caller's */
+    cpu_set_t allowed;
+    take_lock();
+    const int started = helpers_started, core = callers_core;
+    tb_free_lock(&lock);
+    if (started == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return false;
+    tb_cores_of_helper(&allowed, core, NO_HELPERS, started, cores);
+    CPU_CLR((size_t)core, cores);
+    return CPU_COUNT(cores) > 0;
+}
+
 void tb_copy_call_helpers(size_t bytes, int links)
 {
     const size_t pieces = bytes / PIECE_BYTES;

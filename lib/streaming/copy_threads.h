@@ -7,6 +7,7 @@
 #include "lib/streaming/copy_rows.h"
 #include "lib/streaming/pages.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,6 +57,9 @@ void tb_touch_leave(tb_touch_job *job);
 
 /* Threads that copy together for so many links, so many bytes for each; one that calls among them. */
 int tb_copy_threads(int links, size_t bytes);
+
+/* Cores that no helper stays on, but for the one on which the thread ran that started them; false: there are none, or no helpers. */
+bool tb_cores_beside_helpers(cpu_set_t *cores);
 
 /* Jobs of so many bytes in all will follow, and so many links are filled at once: helpers are woken, and look for
  * work instead of sleeping until they are dismissed, or there has been none for two milliseconds. */

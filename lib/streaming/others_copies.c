@@ -34,11 +34,20 @@ static uint64_t key_of(const tb_cached_operand *operand, int device)
     return hash != 0 ? hash : 1;
 }
 
+/* Smaller ones are sent sooner than they are asked for and compared: of 4 MiB in 0.1 ms less, on an H200; of 64 MiB, copies gain 0.8 of
+ * the 8 ms of a process's first product. */
+enum { SLOTS_LEAST = 4 };
+
+static bool is_long_enough(const tb_cached_operand *operand, const tb_pipeline *pipeline)
+{
+    return (size_t)tb_matrix_bytes(&operand->operand) >= SLOTS_LEAST * pipeline->slot_bytes;
+}
+
 tb_cached_operand *tb_find_elsewhere(tb_pipeline *pipeline)
 {
     tb_operand_cache *cache = &pipeline->operands;
     const tb_others_copies *others = others_at(pipeline->device);
-    if (!others || !cache->fresh)
+    if (!others || !cache->fresh || !is_long_enough(cache->fresh, pipeline))
         return NULL;
     const uint64_t key = key_of(cache->fresh, pipeline->device);
     if (!others->knows(key)) {
@@ -182,7 +191,8 @@ static tb_others_copy copy_in(const tb_pipeline *pipeline, const tb_cached_opera
 tb_status tb_fetch_copy(tb_pipeline *pipeline, tb_cached_operand *operand, const tb_buffer *buffer)
 {
     const tb_others_copies *others = others_at(pipeline->device);
-    if (!others || pipeline->operands.rest > 0 || !has_notes_room(pipeline))
+    if (!others || pipeline->operands.rest > 0 || !is_long_enough(operand, pipeline) ||
+        !has_notes_room(pipeline))
         return TB_OK;
     tb_others_copy copy = copy_in(pipeline, operand, buffer, TB_NOTES_BYTES_MOST);
     if (!others->knows(copy.key))
@@ -219,7 +229,7 @@ void tb_offer_copy(tb_pipeline *pipeline, tb_cached_operand *operand, const tb_b
 {
     const tb_others_copies *others = others_at(pipeline->device);
     judge_others(&pipeline->operands, operand);
-    if (!others || !buffer->memory || !is_worth_offering(operand))
+    if (!others || !buffer->memory || !is_long_enough(operand, pipeline) || !is_worth_offering(operand))
         return;
     const size_t bytes = bytes_of_notes(operand);
     operand->is_unoffered = false;

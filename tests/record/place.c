@@ -1,5 +1,7 @@
 #include "place.h"
 
+#include "record.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -136,7 +138,8 @@ static void copy_cuda(void *target, const void *source, size_t bytes)
 bool place_open(bool simulated, void *library)
 {
     is_simulated = simulated;
-    return simulated ? open_simulated(library) : open_cuda();
+    /* A process with a driver of its own meets no server; operands are in ordinary memory then. */
+    return simulated ? open_simulated(library) : record_server() != NULL || open_cuda();
 }
 
 void *place_allocate(char place, size_t bytes)

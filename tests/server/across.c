@@ -14,7 +14,7 @@
 
 /* Slots of 128 KiB: A takes four and B half of one. In the changed row only column 96 has a sample. */
 #define PINNED_MIB "1"
-enum { M = 256, N = 32, K = 512, CHILD_SECONDS = 60, CHANGED_ROW = 20, SLOT_COLUMNS = 128 };
+enum { M = 256, N = 256, K = 512, CHILD_SECONDS = 60, CHANGED_ROW = 20, SLOT_COLUMNS = 128 };
 
 #define A_BYTES (4.0 * M * K)
 #define B_BYTES (4.0 * K * N)

@@ -6,6 +6,7 @@
  * COMMAND is the command `tileblas` on the simulated device.
  */
 #include "include/tileblas.h"
+#include "lib/process/private_folder.h"
 #include "tests/server/door.h"
 #include "tests/server/running_server.h"
 #include "tests/sim/known_product.h"
@@ -141,6 +142,7 @@ int main(int argument_count, char **arguments)
         return EXIT_FAILURE;
     server_command = arguments[2];
     const runtime_folder folder = make_runtime_folder();
+    close(tb_open_private_folder()); /* systemd makes it with the socket */
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (strcmp(arguments[1], programs[i].name) == 0)
             programs[i].run();

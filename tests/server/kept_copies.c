@@ -142,6 +142,7 @@ static void copies_go_first(void *own, void *other)
         keep(own, key, (char)key, &nobodys);
     fill(other, -1);
     const tb_copied_block block = block_at(other, COPIES);
+    tb_wait_for_cleaning(0);
     sim_set("DELAY", "100000");
     CHECK(tb_find_copy(&block, notes, NOTES, &bytes) == TB_OK && bytes == NOTES, "no copy");
     while (count < (int)(MEMORY / BLOCK) &&
@@ -150,6 +151,7 @@ static void copies_go_first(void *own, void *other)
     CHECK(copies() == 0 && sim_free_bytes(0) < BLOCK, "%d copies stay, and %zu bytes are free", copies(),
           sim_free_bytes(0));
     tb_synchronize(stream);
+    tb_wait_for_cleaning(0);
     sim_set("DELAY", "0");
     CHECK(holds(other, COPIES), "who was reading got something else");
     keep(own, 1, 1, &nobodys);
@@ -161,6 +163,7 @@ static void copies_go_first(void *own, void *other)
 /* Not of what is done to memory that was given back. */
 static void set_failures(const char *script)
 {
+    tb_wait_for_cleaning(0);
     tb_wait_for_cleaning(0);
     sim_set("FAIL", script);
 }
@@ -222,6 +225,7 @@ static void processes_have_keys_of_the_servers(void)
 int main(void)
 {
     int devices;
+    tb_wait_for_cleaning(0);
     sim_set("MEMORY", "2097152");
     if (tb_platform.open(&devices) != TB_OK || tb_device_at(0)->open_device(0) != TB_OK ||
         tb_create_stream(0, &stream) != TB_OK)

@@ -160,6 +160,14 @@ def what_was_served_is_told():
         assert "served" not in alone.stderr, alone.stderr
 
 
+def none_leaves_no_trace():
+    with _user(TILEBLAS_SIM_DEVICES="0") as user:
+        alone = call("TOOL", "run", "--preload", "PRELOAD_SIM", "CLIENT", "calls", "3", environment={
+            **user, "TILEBLAS_START": "wait", "TILEBLAS_ROUTE": "streamed"})
+        contains(alone.stderr, "tileblas: host 3 calls")
+        equal(os.listdir(user["XDG_RUNTIME_DIR"]), [])
+
+
 def run_starts_one_that_stays():
     with _user() as user:
         run = ("TOOL_SIM", "run", "--serve", "--preload", "PRELOAD_SIM", "CLIENT", "calls", "2", "exit", "3")
