@@ -4,6 +4,7 @@
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
+#include "lib/process/private_folder.h"
 #include "lib/serving/connection.h"
 #include "tests/server/door.h"
 #include "tests/server/running_server.h"
@@ -407,6 +408,7 @@ int main(int argument_count, char **arguments)
         return EXIT_FAILURE;
     server_command = arguments[2];
     const runtime_folder folder = make_runtime_folder();
+    close(tb_open_private_folder()); /* for sockets that are none of a server's */
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (strcmp(arguments[1], programs[i].name) == 0)
             programs[i].run();
