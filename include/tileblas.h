@@ -71,7 +71,8 @@ typedef struct tileblas_statistics {
     tileblas_shape_statistics shapes[TILEBLAS_SHAPE_COUNT];
     tileblas_reason_count host_reasons[TILEBLAS_REASON_MAXIMUM]; /* why calls went to the host */
     tileblas_routine_statistics routines[TILEBLAS_ROUTINE_MAXIMUM];
-    tileblas_route_statistics served; /* of the streamed calls, those that the devices of `tileblas serve` computed */
+    tileblas_route_statistics
+        served; /* of the streamed calls, those that the devices of `tileblas serve` computed */
 } tileblas_statistics;
 
 /* size is sizeof(tileblas_statistics) as the caller was compiled; later versions have more members. Those

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Of clients that wait to be accepted. */
@@ -119,13 +120,24 @@ static bool has_listener(const tb_listening *listening)
     return has_listener;
 }
 
+/* One that was killed has it for a moment longer than its socket. */
+enum { ATTEMPTS = 20 };
+#define ATTEMPT_NANOSECONDS 50000000
+
 /* For as long as this server lives. */
 static bool take_lock(tb_listening *listening)
 {
     char name[sizeof listening->name + sizeof ".lock"];
     snprintf(name, sizeof name, "%s.lock", listening->name);
     listening->lock = openat(listening->folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return listening->lock >= 0 && flock(listening->lock, LOCK_EX | LOCK_NB) == 0;
+    for (int attempt = 0; listening->lock >= 0 && attempt < ATTEMPTS; attempt++) {
+        if (flock(listening->lock, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (has_listener(listening))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = ATTEMPT_NANOSECONDS}, NULL);
+    }
+    return false;
 }
 
 static tb_naming take_own(tb_listening *listening, const char *path)

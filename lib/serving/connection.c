@@ -57,11 +57,22 @@ static void leave_alone(void)
 
 /* ---- The greeting ----------------------------------------------------------------------------------------- */
 
+/* Whether nobody can make the file shorter than that: what has been mapped of it would fault. */
+static bool stays_as_long(int file, size_t bytes)
+{
+    struct stat found;
+    const int seals = fcntl(file, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(file, &found) == 0 &&
+           (uint64_t)found.st_size >= bytes;
+}
+
 /* A forked child does not get it: the server writes to the parent's pages. Pages are there already, and are found as they are touched:
  * to find all of 72 MiB at once would take longer than most first products. */
 static void *map(int file, size_t bytes)
 {
-    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *mapped = MAP_FAILED;
+    if (stays_as_long(file, bytes))
+        mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (mapped == MAP_FAILED)
         return NULL;
