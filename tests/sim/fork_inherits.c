@@ -1,4 +1,4 @@
-/* What a forked child inherits of its parent's device: nothing if the parent has begun to bring one up, however that went;
+/* What a forked child inherits of its parent's device: nothing if the parent has brought one up, or begun to;
  * where it has not, the child may bring up its own, as the parent may afterwards, and what the parent's calls have taken
  * counts for both.
  */
@@ -33,6 +33,15 @@ static void has_none(void *who)
     CHECK(strstr(device, "forked") != NULL, "%s: its device is \"%s\"", (const char *)who, device);
 }
 
+/* There was none in the parent, either. */
+static void finds_none(void *who)
+{
+    char device[256];
+    expect_plan(who, "host: no usable device");
+    tileblas_device(device, sizeof device);
+    CHECK(strncmp(device, "none", 4) == 0, "%s: its device is \"%s\"", (const char *)who, device);
+}
+
 static void fork_to(void (*run)(void *), const char *who)
 {
     const child_end end = child_run(run, (void *)who, CHILD_SECONDS);
@@ -59,7 +68,7 @@ static void parent_found_none(void *unused)
     sim_set("FAIL", "open:1=unsupported");
     expect_plan("the parent", "host: no usable device");
     sim_set("FAIL", "");
-    fork_to(has_none, "the child of a process that found no device");
+    fork_to(finds_none, "the child of a process that found no device");
 }
 
 static void has_taken_as_long(void *parents)
