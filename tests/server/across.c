@@ -480,7 +480,7 @@ static void other_servers_have_other_keys(void)
 /* ---- Many at once ----------------------------------------------------------------------------------------- */
 
 #ifdef __SANITIZE_THREAD__
-enum { CLIENTS = 3, JOBS = 3 };
+enum { CLIENTS = 2, JOBS = 2 };
 #else
 enum { CLIENTS = 6, JOBS = 12 };
 #endif
