@@ -33,7 +33,7 @@ typedef struct sim_settings {
     int devices, architecture, multiprocessors;
     uint64_t host;
     size_t memory_bytes;
-    double link;
+    _Atomic double link; /* set while commands run, too */
     double start_seconds;
     double delay_seconds;
     uint64_t seed;
