@@ -82,13 +82,15 @@ def parse(parser):
     return arguments
 
 
-@contextlib.contextmanager
 def server(arguments):
-    """The server runs meanwhile, where a side needs one; it answers when this begins."""
-    if "served" not in arguments.sides:
-        yield
-        return
-    with subprocess.Popen([arguments.server, "serve"], stdout=subprocess.PIPE, text=True) as process:
+    """The server runs meanwhile, where a side needs one."""
+    return server_of(arguments.server) if "served" in arguments.sides else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def server_of(command):
+    """The server of that command, tileblas, runs meanwhile. It answers when this begins."""
+    with subprocess.Popen([command, "serve"], stdout=subprocess.PIPE, text=True) as process:
         try:
             line = process.stdout.readline()
             if not line.startswith("ready"):

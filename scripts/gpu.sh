@@ -10,6 +10,11 @@
 # (default sgemm; dgemm, of kernels and streamed also ssyrk, dsyrk, sgemmt, dgemmt). TILEBLAS_* in the environment
 # holds for all parts.
 #
+#   scripts/gpu.sh pack
+#
+# On a machine without a GPU: builds for $ARCHITECTURE (default 90) into $OUT/build.txz. With BUILT=FILE that is unpacked instead
+# of building, in a folder of the same path.
+#
 #   test       ctest -L gpu, but for the next two parts' (the default, with accuracy); TEST_JOBS at a time
 #              (default 1)
 #   accuracy   the errors of kernels beside cuBLAS's
@@ -45,6 +50,8 @@
 #   callers    bench/callers.py: many threads that call at once, as KMeans does, 60 s; CALLERS_OPTIONS
 #   fresh      bench/fresh.py: products into fresh memory, in C and, if PYTHON (default python3) has NumPy, in
 #              NumPy, 60 s; FRESH_OPTIONS
+#   workers    bench/workers.py: sixteen worker processes of PYTHON, 120 s; WORKERS_OPTIONS may be "--sides plain,up,served"
+#   beside     bench/beside.py: short products beside another program's long ones, 60 s; BESIDE_OPTIONS
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -55,11 +62,21 @@ element=float
 [[ $routine == d* ]] && element=double
 export PATH=$PATH:/usr/local/cuda/bin PYTHONUNBUFFERED=1
 
-make_build() {
-    local architecture
-    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-    cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTILEBLAS_CUDA=ON -DTILEBLAS_ARCHITECTURES="$architecture"
+make_build() { # make_build ARCHITECTURE
+    cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTILEBLAS_CUDA=ON -DTILEBLAS_ARCHITECTURES="$1"
     cmake --build "$build" --parallel "$(nproc)"
+}
+
+pack_build() {
+    make_build "${ARCHITECTURE:-90}"
+    echo "$PWD" >"$build/made-at"
+    tar -cJf "$out/build.txz" --exclude=CMakeFiles --exclude='*.o' --exclude='*.a' "$build"
+}
+
+# The build has its folder's path in it.
+unpack_build() {
+    tar -xJf "$BUILT"
+    [[ $(<"$build/made-at") == "$PWD" ]] || { echo "gpu.sh: $BUILT was made at $(<"$build/made-at")" >&2; return 1; }
 }
 
 sanitize() { # sanitize TOOL
@@ -95,12 +112,10 @@ measure_regret() { # measure_regret ROUTINE
     "$build/bench/regret" --routine "$1" "$out/regret-$1.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-}
 }
 
-# Processes of one of bench's Python programs, which starts the program of its name.
-measure_processes() { # measure_processes NAME OPTION...
-    local program=$1
-    [[ $1 == programs ]] && program=program
-    python3 "bench/$1.py" "$build/bench/$program" "$build/libtileblas-preload.so" --json "$out/$1.json" --element "$element" \
-        "${@:2}"
+# Processes of one of bench's Python programs, which starts a program of bench, or Python.
+measure_processes() { # measure_processes NAME PROGRAM OPTION...
+    python3 "bench/$1.py" "$2" "$build/libtileblas-preload.so" --server "$build/tileblas" --json "$out/$1.json" \
+        --element "$element" "${@:3}"
 }
 
 measure_jobs() { # measure_jobs SECONDS, 0 where they are not limited
@@ -109,7 +124,7 @@ measure_jobs() { # measure_jobs SECONDS, 0 where they are not limited
     label=$(git describe --always --dirty 2>/dev/null || echo unknown)
     # shellcheck disable=SC2086 # options
     "${PYTHON:-python3}" bench/jobs/run.py --preload "$build/libtileblas-preload.so" --count "$build/bench/jobs/libjobs_count.so" \
-        --programs "$build/bench/jobs" --json "$out/jobs.json" --label "$label" "${limits[@]}" \
+        --server "$build/tileblas" --programs "$build/bench/jobs" --json "$out/jobs.json" --label "$label" "${limits[@]}" \
         ${JOBS_OPTIONS:-}
 }
 
@@ -121,7 +136,13 @@ run_part() {
     # So that it ends its tests itself: what runs on would be in the next part's way.
     ((limit == 0)) || tests+=(--stop-time "$(date -d "+$((limit - 3)) seconds" +%H:%M:%S)")
     case $1 in
-    build) make_build ;;
+    build)
+        if [[ -n ${BUILT:-} ]]; then
+            unpack_build
+        else
+            make_build "$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)"
+        fi
+        ;;
     test) "${tests[@]}" -E "$others|^gpu_accuracy" ;;
     accuracy) "${tests[@]}" --verbose -R '^gpu_accuracy' ;;
     suites) SUITE_WHOLE=1 "${tests[@]}" -R "$others" ;;
@@ -163,10 +184,12 @@ run_part() {
         done
         return $status
         ;;
-    programs) measure_processes programs ${PROGRAMS_OPTIONS:-} ;;
+    programs) measure_processes programs "$build/bench/program" ${PROGRAMS_OPTIONS:-} ;;
     jobs) measure_jobs "$limit" ;;
-    callers) measure_processes callers ${CALLERS_OPTIONS:-} ;;
-    fresh) measure_processes fresh --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} ;;
+    callers) measure_processes callers "$build/bench/callers" ${CALLERS_OPTIONS:-} ;;
+    fresh) measure_processes fresh "$build/bench/fresh" --python "$(command -v "${PYTHON:-python3}")" ${FRESH_OPTIONS:-} ;;
+    workers) measure_processes workers "$(command -v "${PYTHON:-python3}")" ${WORKERS_OPTIONS:-} ;;
+    beside) measure_processes beside "$(command -v "${PYTHON:-python3}")" ${BESIDE_OPTIONS:-} ;;
     *)
         echo "gpu.sh: there is no part '$1'" >&2
         return 2
@@ -182,9 +205,13 @@ if [[ ${1:-} == --part ]]; then
 fi
 
 mkdir -p "$out" build
+if [[ ${1:-} == pack ]]; then
+    pack_build
+    exit
+fi
 parts=("$@")
 ((${#parts[@]})) || parts=(test accuracy)
-command -v nvcc >/dev/null || { echo "gpu.sh: nvcc is not on the PATH" >&2; exit 1; }
+[[ -n ${BUILT:-} ]] || command -v nvcc >/dev/null || { echo "gpu.sh: nvcc is not on the PATH" >&2; exit 1; }
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 
 status=0

@@ -12,13 +12,17 @@ What does not fit into --seconds is left out by name. --json adds what was measu
 """
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
 import sys
 import time
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 import jobs
+import processes
 import report
 import start
 
@@ -27,6 +31,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preload", metavar="LIB", help="the library; without it nothing but plain is run")
     parser.add_argument("--count", metavar="LIB", help="libjobs_count.so; without it linear algebra is not counted")
+    parser.add_argument("--server", metavar="COMMAND", help="the command tileblas: its server runs while a way is served")
     parser.add_argument("--programs", metavar="FOLDER", help="where the jobs are that are C programs")
     parser.add_argument("--python", default=sys.executable, help="that has the packages (default: this one)")
     parser.add_argument("--ways", help="default: plain,preloaded; known: " + ",".join(start.WAYS))
@@ -78,8 +83,10 @@ def check(parser, arguments):
             parser.error(f"{way} needs --preload")
     if ways[0] != "plain":
         parser.error("the first way is plain: the others are compared with it")
+    if "served" in ways and not arguments.server:
+        parser.error("served needs --server")
     arguments.ways = ways
-    for attribute in ("preload", "count", "programs"):
+    for attribute in ("preload", "count", "programs", "server"):
         path = getattr(arguments, attribute)
         if path and not os.path.exists(path):
             parser.error(f"there is no {path}")
@@ -179,11 +186,12 @@ def main():
         "results": [],
     }
     index = len(report.read_calls(arguments.json)) if arguments.json and os.path.exists(arguments.json) else 0
-    for job in chosen_jobs(arguments):
-        result = measure(job, arguments, clock)
-        call["results"].append(result)
-        print(report.say_result(result), flush=True)
-        write(arguments.json, call, index)
+    with processes.server_of(arguments.server) if "served" in arguments.ways else contextlib.nullcontext():
+        for job in chosen_jobs(arguments):
+            result = measure(job, arguments, clock)
+            call["results"].append(result)
+            print(report.say_result(result), flush=True)
+            write(arguments.json, call, index)
     return report.print_report([call])
 
 

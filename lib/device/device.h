@@ -13,6 +13,8 @@
 #include "words/place.h"
 #include "words/status.h"
 
+#include <stdatomic.h>
+
 /* Ordinals are less. */
 #define TB_DEVICES_MAXIMUM 64
 
@@ -82,6 +84,9 @@ struct tb_device_operations {
     tb_status (*event_wait)(tb_event *event); /* blocks the calling thread */
     /* Whether event_wait would not block. */
     bool (*event_passed)(tb_event *event);
+    /* The device sets the word to the number once the stream has come here. Who sees it there sees what the stream has written before,
+     * in whatever process. The word lies in pinned memory (lib/device/platform.h: pin). TB_UNSUPPORTED: a device that cannot. */
+    tb_status (*tell)(tb_stream *stream, _Atomic(uint32_t) *word, uint32_t number);
 
     /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. One that is
      * refused has done nothing, TB_UNSUPPORTED: of an unknown kind, a launch that tb_kernel_of refuses, a panel that is none
@@ -105,6 +110,8 @@ TB_STAMP_SERVED(tb_status, stream_wait, stream->operations, (tb_stream * stream,
                 (stream, event))
 TB_STAMP_SERVED(tb_status, event_wait, event->operations, (tb_event * event), (event))
 TB_STAMP_SERVED(bool, event_passed, event->operations, (tb_event * event), (event))
+TB_STAMP_SERVED(tb_status, tell, stream->operations,
+                (tb_stream * stream, _Atomic(uint32_t) *word, uint32_t number), (stream, word, number))
 TB_STAMP_SERVED(tb_status, enqueue, stream->operations, (tb_stream * stream, const tb_command *command),
                 (stream, command))
 

@@ -47,6 +47,8 @@ tb_status tb_cuda_examine(int device)
                           &devices[device].shared_maximum));
     TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
                           &devices[device].shared_multiprocessor));
+    TB_TRY(read_attribute(device, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM,
+                          &devices[device].reaches_as_the_host));
     devices[device].target.architecture = 10 * major + minor;
     int clock_khz;
     double memory_rate;
@@ -255,5 +257,6 @@ const tb_device_operations tb_cuda_operations = {
     .stream_wait = tb_cuda_stream_wait,
     .event_wait = tb_cuda_event_wait,
     .event_passed = tb_cuda_event_passed,
+    .tell = tb_cuda_tell,
     .enqueue = cuda_enqueue,
 };

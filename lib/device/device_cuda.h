@@ -17,7 +17,8 @@ typedef struct tb_cuda_device {
         pool; /* of memory that other devices can be let read; NULL: there are none that would gain by it */
     CUstream allocating; /* orders what comes from the pool */
     int pitch_maximum, shared_maximum, shared_multiprocessor;
-    tb_target target; /* its clusters are filled in before it is open */
+    int reaches_as_the_host; /* pinned memory, at the same addresses */
+    tb_target target;        /* its clusters are filled in before it is open */
     tb_clusters clusters;
 } tb_cuda_device;
 
@@ -129,6 +130,7 @@ tb_status tb_cuda_record(tb_event *event, tb_stream *stream);
 tb_status tb_cuda_stream_wait(tb_stream *stream, tb_event *event);
 tb_status tb_cuda_event_wait(tb_event *event);
 bool tb_cuda_event_passed(tb_event *event);
+tb_status tb_cuda_tell(tb_stream *stream, _Atomic(uint32_t) *word, uint32_t number);
 /* In the stream's context. */
 tb_status tb_cuda_copy(const tb_cuda_stream *stream, const tb_copy *copy);
 

@@ -116,6 +116,17 @@ bool tb_cuda_event_passed(tb_event *event)
            answer != CUDA_ERROR_NOT_READY;
 }
 
+/* By the stream's own engine, behind a barrier for all of the machine. */
+tb_status tb_cuda_tell(tb_stream *stream, _Atomic(uint32_t) *word, uint32_t number)
+{
+    const tb_cuda_stream *own = tb_cuda_stream_of(stream);
+    if (!devices[own->device].reaches_as_the_host)
+        return TB_UNSUPPORTED;
+    return TB_IN_CONTEXT(own->context,
+                         TB_CU(cuStreamWriteValue32, own->native, tb_cuda_address((const void *)word), number,
+                               CU_STREAM_WRITE_VALUE_DEFAULT));
+}
+
 static tb_status copy_rectangle(const tb_cuda_stream *stream, const tb_copy *copy)
 {
     const bool from_host = copy->direction == TB_HOST_TO_DEVICE,

@@ -59,6 +59,7 @@
     X(cuStreamDestroy)                                                                                       \
     X(cuStreamSynchronize)                                                                                   \
     X(cuStreamWaitEvent)                                                                                     \
+    X(cuStreamWriteValue32)                                                                                  \
     X(cuThreadExchangeStreamCaptureMode)
 
 typedef struct tb_driver {

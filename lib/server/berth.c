@@ -55,6 +55,8 @@ bool tb_make_berth(tb_berth *berth, uint64_t slots_bytes)
         berth->slots = slots;
     else if (slots)
         munmap(slots, slots_bytes);
+    berth->hears_devices =
+        berth->wire && tb_platform.pin((void *)berth->wire, sizeof *berth->wire) == TB_OK;
     if (berth->wire && berth->slots)
         return true;
     tb_unmake_berth(berth);
@@ -83,7 +85,9 @@ void tb_unmake_berth(tb_berth *berth)
         tb_platform.unpin(berth->slots);
         munmap(berth->slots, berth->slots_bytes);
     }
+    if (berth->hears_devices)
+        tb_platform.unpin((void *)berth->wire);
     if (berth->wire)
-        munmap(berth->wire, sizeof(tb_wire));
+        munmap((void *)berth->wire, sizeof(tb_wire));
     *berth = (tb_berth){.wire_file = -1, .slots_file = -1};
 }

@@ -8,6 +8,7 @@ typedef struct tb_berth {
     tb_wire *wire;
     char *slots;
     uint64_t slots_bytes;
+    bool hears_devices; /* they reach the wire, too */
     int wire_file, slots_file;
 } tb_berth;
 

@@ -245,6 +245,13 @@ static bool event_passed(tb_event *event)
     return tb_record_has_passed(passed->number, atomic_load(&passed->records));
 }
 
+/* What a server asks of its own devices. */
+static tb_status tell(tb_stream *stream, _Atomic(uint32_t) *word, uint32_t number)
+{
+    (void)stream, (void)word, (void)number;
+    return TB_UNSUPPORTED;
+}
+
 /* ---- Streams ---------------------------------------------------------------------------------------------- */
 
 static tb_status create_stream(int device, tb_stream **stream)
@@ -386,6 +393,7 @@ static const tb_device_operations operations = {
     .stream_wait = stream_wait,
     .event_wait = event_wait,
     .event_passed = event_passed,
+    .tell = tell,
     .enqueue = enqueue,
 };
 

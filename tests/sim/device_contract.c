@@ -102,11 +102,14 @@ static void events_order_streams(void)
     tb_stream *streams[2];
     tb_event *events[2];
     float *here, *there, *first, *last;
+    _Atomic(uint32_t) *told;
     const size_t bytes = FLOATS * sizeof(float);
     MUST(tb_allocate(0, bytes, (void **)&here));
     MUST(tb_allocate(0, bytes, (void **)&there));
     MUST(tb_platform.allocate_pinned(bytes * ROUNDS, (void **)&first));
     MUST(tb_platform.allocate_pinned(bytes, (void **)&last));
+    MUST(tb_platform.allocate_pinned(sizeof *told, (void **)&told));
+    atomic_store(told, 0);
     for (int i = 0; i < 2; i++) {
         MUST(tb_create_stream(0, &streams[i]));
         MUST(tb_create_event(0, &events[i]));
@@ -124,6 +127,7 @@ static void events_order_streams(void)
         MUST(tb_record(events[0], streams[0]));
         MUST(tb_stream_wait(streams[1], events[0]));
         MUST(tb_enqueue_copy(streams[1], &across));
+        MUST(tb_tell(streams[1], told, (uint32_t)round + 1));
         MUST(tb_record(events[1], streams[1]));
     }
     tb_copy out = flat(TB_DEVICE_TO_HOST, last, there, bytes);
@@ -132,6 +136,7 @@ static void events_order_streams(void)
     MUST(tb_record(events[0], streams[0]));
     MUST(tb_event_wait(events[0]));
     CHECK(tb_event_passed(events[0]), "an event that was waited for has not passed");
+    CHECK(atomic_load(told) == ROUNDS, "the word says %u", atomic_load(told));
     CHECK(last[0] == ROUNDS - 1 && last[FLOATS - 1] == ROUNDS - 1, "the last value is %g", (double)last[0]);
 
     for (int i = 0; i < 2; i++) {
@@ -142,6 +147,7 @@ static void events_order_streams(void)
     tb_release(0, there);
     tb_platform.release_pinned(first, bytes * ROUNDS);
     tb_platform.release_pinned(last, bytes);
+    tb_platform.release_pinned((void *)told, sizeof *told);
 }
 
 /* Columns that lie apart come from the other device's memory when its stream has put them there, many times; only events keep the

@@ -387,6 +387,7 @@ const tb_device_operations sim_operations_inside = {
     .stream_wait = sim_stream_wait,
     .event_wait = sim_event_wait,
     .event_passed = sim_event_passed,
+    .tell = sim_stream_tell,
     .enqueue = enqueue,
 };
 

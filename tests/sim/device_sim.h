@@ -28,7 +28,7 @@
  *   FAIL     script         "copy:7=lost,allocate:3=memory": the 7th copy loses its device, the 3rd
  *                           allocation finds no memory
  *
- * Operations in a script: open memory allocate pinned stream event order wait copy launch, or any. Failures:
+ * Operations in a script: open memory allocate pinned stream event order wait tell copy launch, or any. Failures:
  * memory and unsupported are returned once, though not by waits, which can only report a loss; lost is
  * returned by this and all later operations of the device; fault, for copies and launches, is accepted and
  * then loses the device half-way through the work; half, for launches, does half of the work and is

@@ -57,6 +57,7 @@ typedef enum sim_operation {
     SIM_COPY,
     SIM_LAUNCH,
     SIM_ANY,
+    SIM_TELL,
     SIM_OPERATION_COUNT,
 } sim_operation;
 
@@ -106,7 +107,13 @@ void sim_drop_marker(sim_marker *marker);
 void sim_await_marker(sim_marker *marker);
 bool sim_marker_is_up(sim_marker *marker);
 
-typedef enum sim_work_kind { SIM_WORK_COMMAND, SIM_WORK_RAISE, SIM_WORK_AWAIT, SIM_WORK_STALL } sim_work_kind;
+typedef enum sim_work_kind {
+    SIM_WORK_COMMAND,
+    SIM_WORK_RAISE,
+    SIM_WORK_AWAIT,
+    SIM_WORK_TELL,
+    SIM_WORK_STALL
+} sim_work_kind;
 
 /* Addresses are the device's own (sim_reach). fault: half the work is done, then the device is lost. The
  * marker's reference goes with the work. */
@@ -116,6 +123,8 @@ typedef struct sim_work {
     tb_command command;
     int from; /* of a copy: the other device whose memory it reads; SIM_NO_DEVICE: none */
     sim_marker *marker;
+    _Atomic(uint32_t) *word; /* that is told the number */
+    uint32_t number;
     double seconds;
 } sim_work;
 
@@ -144,6 +153,7 @@ tb_status sim_event_record(tb_event *event, tb_stream *stream);
 tb_status sim_stream_wait(tb_stream *stream, tb_event *event);
 tb_status sim_event_wait(tb_event *event);
 bool sim_event_passed(tb_event *event);
+tb_status sim_stream_tell(tb_stream *stream, _Atomic(uint32_t) *word, uint32_t number);
 void sim_count_streams(sim_usage *usage);
 
 /* ---- sim_kernel.c: products ---------------------------------------------------------------------------- */

@@ -56,6 +56,7 @@ THROUGH_DOOR(create_event, (int device, tb_event **event), (device, event))
 THROUGH_DOOR(record, (tb_event * event, tb_stream *stream), (event, stream))
 THROUGH_DOOR(stream_wait, (tb_stream * stream, tb_event *event), (stream, event))
 COUNTED_THROUGH_DOOR(waiting, event_wait, (tb_event * event), (event))
+THROUGH_DOOR(tell, (tb_stream * stream, _Atomic(uint32_t) *word, uint32_t number), (stream, word, number))
 THROUGH_DOOR(enqueue, (tb_stream * stream, const tb_command *command), (stream, command))
 
 /* One that answers nothing. */
@@ -118,7 +119,7 @@ static bool reaches(int device, int other)
     .create_stream = create_stream, .adopt_stream = adopt_stream, .destroy_stream = destroy_stream,          \
     .synchronize = synchronize, .create_event = create_event, .destroy_event = destroy_event,                \
     .record = record, .stream_wait = stream_wait, .event_wait = event_wait, .event_passed = event_passed,    \
-    .enqueue = enqueue
+    .tell = tell, .enqueue = enqueue
 
 /* The tables of devices that take pinned memory alone in copies, and of those that take any. */
 static const tb_device_operations operations[] = {{OPERATIONS}, {.copies_pageable = true, OPERATIONS}};

@@ -301,6 +301,10 @@ static void run_work(sim_queue *queue, const sim_work *work)
     case SIM_WORK_AWAIT:
         sim_await_marker(work->marker);
         break;
+    case SIM_WORK_TELL:
+        if (!lost)
+            atomic_store(work->word, work->number);
+        break;
     case SIM_WORK_STALL:
         sim_sleep(work->seconds);
         break;

@@ -13,7 +13,7 @@
 static const char *const operation_names[SIM_OPERATION_COUNT] = {
     [SIM_OPEN] = "open",     [SIM_MEMORY] = "memory", [SIM_ALLOCATE] = "allocate", [SIM_PINNED] = "pinned",
     [SIM_STREAM] = "stream", [SIM_EVENT] = "event",   [SIM_ORDER] = "order",       [SIM_WAIT] = "wait",
-    [SIM_COPY] = "copy",     [SIM_LAUNCH] = "launch", [SIM_ANY] = "any",
+    [SIM_TELL] = "tell",     [SIM_COPY] = "copy",     [SIM_LAUNCH] = "launch",     [SIM_ANY] = "any",
 };
 
 typedef enum failure {

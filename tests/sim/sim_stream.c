@@ -237,6 +237,21 @@ tb_status sim_stream_wait(tb_stream *stream, tb_event *event)
     return TB_OK;
 }
 
+tb_status sim_stream_tell(tb_stream *stream, _Atomic(uint32_t) *word, uint32_t number)
+{
+    const int device = sim_queue_device(sim_stream_queue(stream));
+    tb_place place;
+    TB_TRY(sim_attempt(device, SIM_TELL, NULL));
+    sim_locate((const void *)word, &place, NULL);
+    if (place.memory != TB_MEMORY_PINNED)
+        sim_abort("%p is told something, which is not pinned", (const void *)word);
+    sim_post(sim_stream_queue(stream),
+             &(sim_work){.kind = SIM_WORK_TELL,
+                         .word = sim_reach((const void *)word, sizeof *word, device, "a word"),
+                         .number = number});
+    return TB_OK;
+}
+
 tb_status sim_event_wait(tb_event *event)
 {
     const int device = event_of(event)->device;
