@@ -4,6 +4,7 @@
  */
 #include "lib/call/facts.h"
 #include "lib/learning/profile.h"
+#include "lib/machine/meet_server.h"
 #include "lib/machine/start.h"
 #include "lib/user/options.h"
 #include "tools/explain_answer.h"

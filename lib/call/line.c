@@ -10,6 +10,7 @@
 #include "lib/call/facts.h"
 #include "lib/learning/profile.h"
 #include "lib/machine/calls.h"
+#include "lib/machine/meet_server.h"
 #include "lib/process/leaving.h"
 #include "lib/user/log.h"
 #include "lib/machine/start.h"

@@ -15,7 +15,7 @@
 #include "lib/device/served_use.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
-#include "lib/machine/start.h"
+#include "lib/machine/meet_server.h"
 #include "lib/process/leaving.h"
 #include "lib/user/log.h"
 #include "lib/user/options.h"

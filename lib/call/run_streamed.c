@@ -11,7 +11,7 @@
 #include "lib/device/platform.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
-#include "lib/machine/start.h"
+#include "lib/machine/meet_server.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"

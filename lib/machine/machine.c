@@ -118,6 +118,12 @@ void tb_machine_settle(tb_readiness to)
     tb_wake_all(&readiness);
 }
 
+void tb_machine_give_up(void *is_ours)
+{
+    if (*(bool *)is_ours)
+        tb_machine_settle(TB_LOST);
+}
+
 void tb_machine_wait_until_settled(double seconds)
 {
     const double start = tb_seconds();
@@ -132,7 +138,7 @@ bool tb_machine_is_inherited(void)
     return atomic_load(&is_inherited);
 }
 
-void tb_machine_leave_server(void)
+void tb_machine_unsettle(void)
 {
     uint32_t ready = TB_READY;
     atomic_compare_exchange_strong(&readiness, &ready, atomic_load(&without_server));

@@ -39,7 +39,7 @@ size_t tb_slot_bytes(void);
 /* Whether this is a forked child, whose parent had begun to bring a device up. */
 bool tb_machine_is_inherited(void);
 
-/* ---- For start.c alone ------------------------------------------------------------------------------------ */
+/* ---- For start.c and meet_server.c alone ------------------------------------------------------------------ */
 
 /* Choices of the option START, in their order. */
 enum { TB_START_OPTION_BACKGROUND, TB_START_OPTION_WAIT, TB_START_OPTION_NEVER };
@@ -67,8 +67,12 @@ void tb_machine_publish(const tb_known_devices *known);
 void tb_machine_settle(tb_readiness to);
 void tb_machine_wait_until_settled(double seconds);
 
+/* Where the thread that has begun leaves by a jump (tb_when_left), as nobody else will settle it: lost. Points to whether it was that
+ * thread, as a bool. */
+void tb_machine_give_up(void *is_ours);
+
 /* From ready to untried, or absent: the server is left, or has left. Calls that are under way find their device lost. */
-void tb_machine_leave_server(void);
+void tb_machine_unsettle(void);
 
 /* In a forked child whose parent's devices are another process's: untried again, or absent. */
 void tb_machine_begin_anew(void);

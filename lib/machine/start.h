@@ -9,16 +9,8 @@
 
 #include <stdbool.h>
 
-/* Where a server has devices up, and this process has not begun to bring up its own: they are the process's from now on, and the plan
- * is to be made anew. Looks for one every second at most, and not for a call that takes hardly longer than that. */
-bool tb_machine_meet_server(const tb_plan *plan);
-
 /* The first device to be brought up is that one, if it is there. Before any is. */
 void tb_machine_prefer(int device);
-
-/* Tells of a use of the device (lib/device/served_use.h), before its end, that the device is lost: one of the process's own for the
- * rest of the process, a server's until there is another one. During says what was being done, as in "copying A". */
-void tb_machine_lose_device(int device, const char *during);
 
 /* Sees to the wish of a plan that has one: starts the device, or the other devices, if nobody has: on a helper thread, or,
  * where the call has to wait, because it needs the device now or the option START says so, on the calling

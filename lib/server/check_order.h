@@ -6,6 +6,9 @@
 
 #include "lib/serving/wire.h"
 
+/* What an order comes to that the client may not give, beside what devices answer. */
+#define TB_REFUSED ((tb_status)-1)
+
 /* What a client holds. */
 typedef struct tb_holdings {
     char *slots; /* as the server has mapped them */

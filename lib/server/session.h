@@ -18,12 +18,6 @@ typedef struct tb_session_facts {
         memory_most; /* bytes of a device's memory that all clients may have together; 0: all there are */
 } tb_session_facts;
 
-/* Bytes of a device that clients hold now. */
-uint64_t tb_held_bytes(int device);
-
-/* Whether clients have ordered something that the device has not come to the end of. */
-bool tb_is_at_work(int device);
-
 /* Until the client ends, or is refused, or `stop` says so. client: a file that becomes readable when the client has ended; -1: only
  * the socket tells. All that the client held is free on return. */
 tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, int socket, int client,

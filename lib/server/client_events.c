@@ -1,0 +1,111 @@
+#include "lib/server/client_events.h"
+
+#include "lib/device/platform.h"
+#include "lib/server/check_order.h"
+
+#include <string.h>
+
+/* Of all clients: records that the device has not come to. */
+static atomic_int pending_records[TB_DEVICES_MAXIMUM];
+
+bool tb_is_at_work(int device)
+{
+    return atomic_load_explicit(&pending_records[device], memory_order_relaxed) > 0;
+}
+
+/* The latest is the last. */
+static void add_pending(tb_client_events *events, uint32_t number, uint32_t stream)
+{
+    tb_client_event *event = &events->events[number];
+    int count = events->pending_count;
+    if (event->is_pending) {
+        int i = 0;
+        while (events->pending[i] != number)
+            i++;
+        memmove(&events->pending[i], &events->pending[i + 1],
+                (size_t)(--count - i) * sizeof *events->pending);
+    } else {
+        atomic_fetch_add(&pending_records[event->device], 1);
+    }
+    events->pending[count] = (uint16_t)number;
+    events->pending_count = count + 1;
+    event->stream = (uint8_t)stream;
+    event->is_pending = true;
+}
+
+tb_status tb_record_client_event(tb_client_events *events, const tb_order *order, int device,
+                                 tb_stream *stream)
+{
+    if (order->event >= TB_WIRE_EVENTS)
+        return TB_REFUSED;
+    tb_client_event *event = &events->events[order->event];
+    if (event->event && event->device != device)
+        return TB_REFUSED;
+    if (!event->event)
+        TB_TRY(tb_create_event(device, &event->event));
+    event->device = device;
+    event->number = order->number;
+    add_pending(events, order->event, order->stream);
+    return tb_record(event->event, stream);
+}
+
+tb_status tb_wait_client_event(const tb_client_events *events, uint32_t number, tb_stream *stream)
+{
+    if (number >= TB_WIRE_EVENTS)
+        return TB_REFUSED;
+    tb_event *event = events->events[number].event;
+    return event ? tb_stream_wait(stream, event) : TB_OK;
+}
+
+tb_status tb_destroy_client_event(tb_client_events *events, uint32_t number)
+{
+    if (number >= TB_WIRE_EVENTS)
+        return TB_REFUSED;
+    tb_client_event *event = &events->events[number];
+    if (!event->event)
+        return TB_OK;
+    const tb_status status = tb_event_wait(event->event);
+    tb_destroy_event(event->event);
+    event->event = NULL;
+    return status;
+}
+
+/* Of a stream's records none passes before an earlier one: those behind one that has not are not asked. */
+tb_status tb_tell_passed(tb_client_events *events, tb_wire *wire, bool *any)
+{
+    uint64_t waiting = 0; /* streams, by bits */
+    tb_status status = TB_OK;
+    int left = 0;
+    for (int i = 0; i < events->pending_count; i++) {
+        const uint16_t number = events->pending[i];
+        tb_client_event *event = &events->events[number];
+        const uint64_t stream = UINT64_C(1) << event->stream;
+        if (event->event && (status != TB_OK || (waiting & stream) != 0 || !tb_event_passed(event->event))) {
+            waiting |= stream;
+            events->pending[left++] = number;
+            continue;
+        }
+        if (event->event)
+            status = tb_event_wait(event->event);
+        event->is_pending = false;
+        atomic_fetch_sub(&pending_records[event->device], 1);
+        if (status == TB_OK)
+            atomic_store(&wire->passed[number], event->number);
+    }
+    *any = left < events->pending_count;
+    events->pending_count = left;
+    if (!*any || status != TB_OK)
+        return status;
+    atomic_fetch_add(&wire->events_passed, 1);
+    if (atomic_load(&wire->client_sleeps))
+        tb_wire_wake(&wire->events_passed);
+    return TB_OK;
+}
+
+void tb_free_client_events(tb_client_events *events)
+{
+    for (uint32_t number = 0; number < TB_WIRE_EVENTS; number++)
+        (void)tb_destroy_client_event(events, number);
+    for (int i = 0; i < events->pending_count; i++)
+        atomic_fetch_sub(&pending_records[events->events[events->pending[i]].device], 1);
+}
