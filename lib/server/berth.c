@@ -55,8 +55,7 @@ bool tb_make_berth(tb_berth *berth, uint64_t slots_bytes)
         berth->slots = slots;
     else if (slots)
         munmap(slots, slots_bytes);
-    berth->hears_devices =
-        berth->wire && tb_platform.pin((void *)berth->wire, sizeof *berth->wire) == TB_OK;
+    berth->hears_devices = berth->wire && tb_platform.pin((void *)berth->wire, sizeof *berth->wire) == TB_OK;
     if (berth->wire && berth->slots)
         return true;
     tb_unmake_berth(berth);

@@ -33,6 +33,19 @@ static void add_pending(tb_client_events *events, uint32_t number, uint32_t stre
     event->is_pending = true;
 }
 
+/* The device says it before the event passes. */
+static tb_status have_told(tb_client_events *events, const tb_order *order, tb_stream *stream)
+{
+    tb_client_event *event = &events->events[order->event];
+    event->is_told = false;
+    if (!events->hears_devices)
+        return TB_OK;
+    const tb_status status = tb_tell(stream, &events->wire->passed[order->event], order->number);
+    event->is_told = status == TB_OK;
+    events->hears_devices = status != TB_UNSUPPORTED;
+    return events->hears_devices ? status : TB_OK;
+}
+
 tb_status tb_record_client_event(tb_client_events *events, const tb_order *order, int device,
                                  tb_stream *stream)
 {
@@ -43,9 +56,13 @@ tb_status tb_record_client_event(tb_client_events *events, const tb_order *order
         return TB_REFUSED;
     if (!event->event)
         TB_TRY(tb_create_event(device, &event->event));
+    else if (event->is_told &&
+             event->stream != order->stream) /* numbers are told in the order of the records */
+        TB_TRY(tb_stream_wait(stream, event->event));
     event->device = device;
     event->number = order->number;
     add_pending(events, order->event, order->stream);
+    TB_TRY(have_told(events, order, stream));
     return tb_record(event->event, stream);
 }
 
@@ -70,9 +87,28 @@ tb_status tb_destroy_client_event(tb_client_events *events, uint32_t number)
     return status;
 }
 
-/* Of a stream's records none passes before an earlier one: those behind one that has not are not asked. */
-tb_status tb_tell_passed(tb_client_events *events, tb_wire *wire, bool *any)
+static bool has_been_told(const tb_client_events *events, uint32_t number)
 {
+    return atomic_load_explicit(&events->wire->passed[number], memory_order_acquire) ==
+           events->events[number].number;
+}
+
+/* Nobody waits for one that has been destroyed. What waiting for it says of a failed device is the status. */
+static bool has_passed(const tb_client_events *events, uint32_t number, bool asks, tb_status *status)
+{
+    const tb_client_event *event = &events->events[number];
+    if (!event->event || (event->is_told && has_been_told(events, number)))
+        return true;
+    if ((event->is_told && !asks) || !tb_event_passed(event->event))
+        return false;
+    *status = tb_event_wait(event->event);
+    return true;
+}
+
+/* Of a stream's records none passes before an earlier one: those behind one that has not are not asked. */
+tb_status tb_tell_passed(tb_client_events *events, bool asks, bool *any)
+{
+    tb_wire *wire = events->wire;
     uint64_t waiting = 0; /* streams, by bits */
     tb_status status = TB_OK;
     int left = 0;
@@ -80,16 +116,14 @@ tb_status tb_tell_passed(tb_client_events *events, tb_wire *wire, bool *any)
         const uint16_t number = events->pending[i];
         tb_client_event *event = &events->events[number];
         const uint64_t stream = UINT64_C(1) << event->stream;
-        if (event->event && (status != TB_OK || (waiting & stream) != 0 || !tb_event_passed(event->event))) {
+        if (status != TB_OK || (waiting & stream) != 0 || !has_passed(events, number, asks, &status)) {
             waiting |= stream;
             events->pending[left++] = number;
             continue;
         }
-        if (event->event)
-            status = tb_event_wait(event->event);
         event->is_pending = false;
         atomic_fetch_sub(&pending_records[event->device], 1);
-        if (status == TB_OK)
+        if (status == TB_OK && !event->is_told)
             atomic_store(&wire->passed[number], event->number);
     }
     *any = left < events->pending_count;

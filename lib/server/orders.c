@@ -16,6 +16,8 @@ void tb_begin_client(tb_client *client, const tb_berth *berth, const tb_chip *ch
     client->holdings =
         (tb_holdings){.slots = berth->slots, .slots_bytes = berth->slots_bytes, .holds = holds};
     client->wire = berth->wire;
+    client->events.wire = berth->wire;
+    client->events.hears_devices = berth->hears_devices;
     client->chips = chips;
     client->chip_count = chip_count;
 }

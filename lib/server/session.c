@@ -20,6 +20,9 @@
 #define PAUSE_SECONDS 20e-6
 enum { CORES_OF_CLIENT = 4 };
 
+/* How often the driver is asked about what devices tell clients themselves. */
+#define ASKING_SECONDS 1e-3
+
 /* Orders that are done before events are looked at again. */
 enum { ORDERS_AT_A_TIME = 4 };
 
@@ -102,7 +105,7 @@ static void choose_cores(const tb_wire *wire, bool is_alone, bool *is_beside)
 
 static tb_status serve_client(session *session, int socket, int client, const atomic_bool *stop)
 {
-    double moved = tb_seconds(), looked = moved;
+    double moved = tb_seconds(), looked = moved, asked = moved;
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     tb_client_events *events = &session->client.events;
     bool is_beside = false;
@@ -110,10 +113,13 @@ static tb_status serve_client(session *session, int socket, int client, const at
     while (!atomic_load(stop)) {
         bool ordered, passed;
         TB_TRY(do_orders(&session->client, &ordered));
-        TB_TRY(tb_tell_passed(events, session->client.wire, &passed));
+        const double now = tb_seconds();
+        const bool asks = now - asked > ASKING_SECONDS;
+        if (asks)
+            asked = now;
+        TB_TRY(tb_tell_passed(events, asks, &passed));
         if (atomic_load_explicit(&session->sleeper.is_wanted, memory_order_relaxed))
             TB_TRY(take_back(session));
-        const double now = tb_seconds();
         const bool is_alone = CORES_OF_CLIENT * tb_count_sessions() <= cores;
         choose_cores(session->client.wire, is_alone, &is_beside);
         if (ordered || passed)

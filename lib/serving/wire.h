@@ -2,7 +2,8 @@
  *
  * An order is plain data: a command for a device (lib/device/command.h), or one of the few other things that a device is asked. The
  * client writes orders and moves `tail`; the server copies each one out, looks at the copy, does it, and moves `head`. Nothing waits
- * for an answer but the orders that say so. That an event has passed the server writes into `passed`: the number of its record.
+ * for an answer but the orders that say so. That an event has passed the device writes into `passed`, or the server where the device
+ * cannot: the number of its record.
  *
  * Addresses: device memory is named by what the server has answered; the host's side of a copy is an offset in the slots, which are
  * a second piece of memory that both map. The server keeps no pointer of the client's.
