@@ -13,24 +13,29 @@ bool tb_is_at_work(int device)
     return atomic_load_explicit(&pending_records[device], memory_order_relaxed) > 0;
 }
 
+static void drop_pending(tb_client_events *events, uint32_t number)
+{
+    tb_client_event *event = &events->events[number];
+    int i = 0;
+    if (!event->is_pending)
+        return;
+    while (events->pending[i] != number)
+        i++;
+    memmove(&events->pending[i], &events->pending[i + 1],
+            (size_t)(--events->pending_count - i) * sizeof *events->pending);
+    event->is_pending = false;
+    atomic_fetch_sub(&pending_records[event->device], 1);
+}
+
 /* The latest is the last. */
 static void add_pending(tb_client_events *events, uint32_t number, uint32_t stream)
 {
     tb_client_event *event = &events->events[number];
-    int count = events->pending_count;
-    if (event->is_pending) {
-        int i = 0;
-        while (events->pending[i] != number)
-            i++;
-        memmove(&events->pending[i], &events->pending[i + 1],
-                (size_t)(--count - i) * sizeof *events->pending);
-    } else {
-        atomic_fetch_add(&pending_records[event->device], 1);
-    }
-    events->pending[count] = (uint16_t)number;
-    events->pending_count = count + 1;
+    drop_pending(events, number);
+    events->pending[events->pending_count++] = (uint16_t)number;
     event->stream = (uint8_t)stream;
     event->is_pending = true;
+    atomic_fetch_add(&pending_records[event->device], 1);
 }
 
 /* The device says it before the event passes. */
@@ -82,6 +87,9 @@ tb_status tb_destroy_client_event(tb_client_events *events, uint32_t number)
     if (!event->event)
         return TB_OK;
     const tb_status status = tb_event_wait(event->event);
+    if (event->is_pending && status == TB_OK)
+        atomic_store(&events->wire->passed[number], event->number);
+    drop_pending(events, number);
     tb_destroy_event(event->event);
     event->event = NULL;
     return status;
@@ -93,11 +101,11 @@ static bool has_been_told(const tb_client_events *events, uint32_t number)
            events->events[number].number;
 }
 
-/* Nobody waits for one that has been destroyed. What waiting for it says of a failed device is the status. */
+/* What waiting for it says of a failed device is the status. */
 static bool has_passed(const tb_client_events *events, uint32_t number, bool asks, tb_status *status)
 {
     const tb_client_event *event = &events->events[number];
-    if (!event->event || (event->is_told && has_been_told(events, number)))
+    if (event->is_told && has_been_told(events, number))
         return true;
     if ((event->is_told && !asks) || !tb_event_passed(event->event))
         return false;
@@ -140,6 +148,4 @@ void tb_free_client_events(tb_client_events *events)
 {
     for (uint32_t number = 0; number < TB_WIRE_EVENTS; number++)
         (void)tb_destroy_client_event(events, number);
-    for (int i = 0; i < events->pending_count; i++)
-        atomic_fetch_sub(&pending_records[events->events[events->pending[i]].device], 1);
 }
