@@ -12,6 +12,9 @@
 enum { CLIENTS_MOST = 256, READY_LEAST = 2, READY_MOST = 16, MEMORY_SHARE = 32 };
 #define KEEP_SECONDS 60.0
 
+/* Where there is no memory for one, or the device takes none, the next attempt is so much later. */
+#define ATTEMPT_SECONDS 1.0
+
 static struct {
     tb_lock lock;
     uint64_t slots_bytes;
@@ -19,6 +22,7 @@ static struct {
     tb_berth ready[READY_MOST], left[READY_MOST];
     int ready_count, left_count;
     double taken;                  /* when one was taken last */
+    double failed;                 /* when there was no memory for one */
     tb_wire *in_use[CLIENTS_MOST]; /* whose hearts beat */
     int clients;
     double empty_since;
@@ -71,7 +75,8 @@ static bool take_left(tb_berth *berth)
 static bool wants_more(void)
 {
     tb_take_lock(&port.lock);
-    const bool wants = port.ready_count + port.left_count < READY_LEAST;
+    const bool wants = port.ready_count + port.left_count < READY_LEAST &&
+                       (port.failed == 0 || tb_seconds() - port.failed > ATTEMPT_SECONDS);
     tb_free_lock(&port.lock);
     return wants;
 }
@@ -85,6 +90,17 @@ static void add_ready(tb_berth *berth)
     tb_free_lock(&port.lock);
     if (!has_room)
         tb_unmake_berth(berth);
+}
+
+static void make_ready(tb_berth *berth)
+{
+    if (tb_make_berth(berth, port.slots_bytes)) {
+        add_ready(berth);
+        return;
+    }
+    tb_take_lock(&port.lock);
+    port.failed = tb_seconds();
+    tb_free_lock(&port.lock);
 }
 
 /* One that nobody has needed for long. */
@@ -105,8 +121,8 @@ void tb_keep_berths(void)
         tb_clean_berth(&berth);
         add_ready(&berth);
     }
-    while (wants_more() && tb_make_berth(&berth, port.slots_bytes))
-        add_ready(&berth);
+    while (wants_more())
+        make_ready(&berth);
     while (take_surplus(&berth))
         tb_unmake_berth(&berth);
 }

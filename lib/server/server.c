@@ -382,6 +382,7 @@ tb_server_end tb_serve(const tb_server_options *options)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* who has read that it is ready may be gone */
+    signal(SIGXFSZ, SIG_IGN); /* files of clients are as large as slots, and there may be a limit */
     const tb_server_end end = serve_at(&listening, options);
     tb_stop_listening(&listening);
     return end;

@@ -20,7 +20,8 @@
 #define STILL_SECONDS 0.05
 #define SLOW_SECONDS  1.0
 
-/* How long a server that stood still is left alone; so is one that has not greeted a client within so long. */
+/* How long a server that stood still is left alone; so is one that has not greeted a client within so long, or whose slots cannot be
+ * mapped. */
 #define ALONE_SECONDS           10.0
 #define UNANSWERED_MILLISECONDS 1000
 
@@ -85,15 +86,20 @@ static bool greet(int socket, size_t slot_bytes, int milliseconds)
     const tb_hello hello = {.build = tb_wire_build(), .slot_bytes = slot_bytes};
     tb_enclosed beside;
     if (send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello ||
-        !tb_receive_welcome(socket, milliseconds, &server.welcome, &beside) || !beside.has_files)
+        !tb_receive_welcome(socket, milliseconds, &server.welcome, &beside))
         return false;
     server.process = beside.process;
     for (int device = 0; device < server.welcome.device_count; device++)
         server.welcome.chips[device].clusters =
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
-    server.wire = map(beside.files[0], sizeof *server.wire);
-    server.slots = map(beside.files[1], server.welcome.slots_bytes);
-    return server.wire && server.slots;
+    if (beside.has_files) {
+        server.wire = map(beside.files[0], sizeof *server.wire);
+        server.slots = map(beside.files[1], server.welcome.slots_bytes);
+    }
+    if (server.wire && server.slots)
+        return true;
+    leave_alone(); /* it makes slots for each greeting, for which there may be no room here for long */
+    return false;
 }
 
 static bool open_socket(void)

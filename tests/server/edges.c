@@ -1,5 +1,5 @@
 /* Orders that use all that a client holds, and not a byte more; and the same orders a byte or a number further, which are refused.
- * Sessions in this process, on the simulated device.
+ * And launches that are said to have the A of the one before. Sessions in this process, on the simulated device.
  */
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
@@ -147,6 +147,87 @@ static tb_order notes_at(int64_t more)
     return keep(block, (uint64_t)(RAW_SLOTS_BYTES - ROW + more));
 }
 
+/* ---- Launches after others --------------------------------------------------------------------------------- */
+
+/* Twice as many numbers as a matrix has, in each block. */
+enum { NUMBERS = N * N, WIDE_BYTES = 2 * BLOCK_BYTES };
+
+typedef struct launches {
+    uint64_t a, other_a, b, c;
+} launches;
+
+static uint64_t numbers(raw_client *client, double each)
+{
+    uint64_t address;
+    double *slot = (double *)(void *)client->berth.slots;
+    if (raw_ask(client, (tb_order){.kind = TB_ORDER_ALLOCATE, .bytes = WIDE_BYTES}, &address) != TB_OK)
+        abort();
+    for (int i = 0; i < 2 * NUMBERS; i++)
+        slot[i] = each;
+    const tb_order load = copy(TB_HOST_TO_DEVICE, address, 0, WIDE_BYTES);
+    raw_send(client, &load);
+    raw_finish(client);
+    return address;
+}
+
+/* Whether each number of C is that. */
+static bool is_product(raw_client *client, const launches *own, double each)
+{
+    const double *slot = (const double *)(const void *)client->berth.slots;
+    const tb_order store = copy(TB_DEVICE_TO_HOST, 0, own->c, BLOCK_BYTES);
+    raw_send(client, &store);
+    raw_finish(client);
+    for (int i = 0; i < NUMBERS; i++)
+        if (slot[i] != each)
+            return false;
+    return true;
+}
+
+typedef enum change {
+    NO_CHANGE,
+    OTHER_A,
+    WIDER_A,
+    TURNED_A,
+    SHORTER_K,
+    FEWER_ROWS,
+    OTHER_WORKSPACE,
+    OTHER_ROW,
+    CHANGES
+} change;
+
+static tb_order launch(const launches *own, change change)
+{
+    tb_order order = order_of(TB_COMMAND_LAUNCH);
+    tb_launch *launch = tb_begin_launch(
+        &order.command, tb_find_kernel(change == OTHER_ROW ? "dgemm_mma_32x32" : "dgemm_naive"));
+    void *const a = (void *)(uintptr_t)(change == OTHER_A ? own->other_a : own->a);
+    launch->same_a = true;
+    launch->product = tb_gemm(TB_DGEMM, change == TURNED_A, false, change == FEWER_ROWS ? N / 2 : N, N,
+                              change == SHORTER_K ? N / 2 : N, 1, a, change == WIDER_A ? N + 1 : N,
+                              (void *)(uintptr_t)own->b, N, 0, (void *)(uintptr_t)own->c, N);
+    launch->workspace = (void *)(uintptr_t)(change == OTHER_WORKSPACE ? own->other_a : own->b);
+    return order;
+}
+
+/* Whatever the client says: A is another one than in the launch before, or nothing was made of it for this launch. The simulated device
+ * ends the process that launches it as the same. */
+static void check_launches(void)
+{
+    for (change change = NO_CHANGE; change < CHANGES; change++) {
+        raw_client client;
+        raw_come(&client);
+        const launches own = {numbers(&client, 1), numbers(&client, 2), numbers(&client, 1),
+                              numbers(&client, -1)};
+        const tb_order before = launch(&own, NO_CHANGE), now = launch(&own, change);
+        raw_send(&client, &before);
+        raw_send(&client, &now);
+        const double each = change == OTHER_A ? 2 * N : change == SHORTER_K ? N / 2 : N;
+        CHECK(is_product(&client, &own, each) && !raw_is_over(&client), "launch %d computes something else",
+              (int)change);
+        raw_leave(&client);
+    }
+}
+
 int main(void)
 {
     static const struct {
@@ -168,5 +249,6 @@ int main(void)
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         for (int more = 0; more < 2; more++)
             check_order(orders[i].what, orders[i].make, more, more == 0);
+    check_launches();
     return check_result();
 }

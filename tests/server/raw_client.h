@@ -80,6 +80,15 @@ static inline tb_status raw_ask(raw_client *client, tb_order order, uint64_t *an
     return raw_is_over(client) ? TB_DEVICE_LOST : (tb_status)wire->answer;
 }
 
+/* Until all that was ordered in the stream is done. */
+static inline void raw_finish(raw_client *client)
+{
+    const uint32_t number = ++client->numbers;
+    raw_send(client, &(tb_order){.kind = TB_ORDER_RECORD, .number = number});
+    while (!raw_is_over(client) && atomic_load(&client->berth.wire->passed[0]) != number)
+        raw_look_again();
+}
+
 /* With a stream. */
 static inline void raw_come(raw_client *client)
 {

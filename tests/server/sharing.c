@@ -43,6 +43,11 @@ static tb_order copy_within(uint64_t address)
     return order;
 }
 
+static tb_order release_of(uint64_t address)
+{
+    return (tb_order){.kind = TB_ORDER_RELEASE, .address = address};
+}
+
 static void use(raw_client *client, uint32_t threads)
 {
     atomic_store(&client->berth.wire->use, threads);
@@ -169,34 +174,30 @@ static tb_order copy_slot(tb_direction direction, uint64_t address)
     return order;
 }
 
-/* Until all that was ordered is done. */
-static void wait_for_stream(raw_client *client)
-{
-    const uint32_t number = ++client->numbers;
-    raw_send(client, &(tb_order){.kind = TB_ORDER_RECORD, .number = number});
-    while (!raw_is_over(client) && atomic_load(&client->berth.wire->passed[0]) != number)
-        raw_look_again();
-}
-
-static void write_secret(raw_client *client, uint64_t address)
+static void fill_slot(raw_client *client, uint32_t word)
 {
     uint32_t *words = (uint32_t *)(void *)client->berth.slots;
     for (size_t i = 0; i < WORDS; i++)
-        words[i] = SECRET;
-    const tb_order order = copy_slot(TB_HOST_TO_DEVICE, address);
-    raw_send(client, &order);
-    wait_for_stream(client);
+        words[i] = word;
 }
 
-static int count_secrets(raw_client *client, uint64_t address)
+static void write_words(raw_client *client, uint64_t address, uint32_t word)
+{
+    fill_slot(client, word);
+    const tb_order order = copy_slot(TB_HOST_TO_DEVICE, address);
+    raw_send(client, &order);
+    raw_finish(client);
+}
+
+static int count_words(raw_client *client, uint64_t address, uint32_t word)
 {
     const uint32_t *words = (const uint32_t *)(const void *)client->berth.slots;
     const tb_order order = copy_slot(TB_DEVICE_TO_HOST, address);
     raw_send(client, &order);
-    wait_for_stream(client);
+    raw_finish(client);
     int count = 0;
     for (size_t i = 0; i < WORDS; i++)
-        count += words[i] == SECRET;
+        count += words[i] == word;
     return count;
 }
 
@@ -212,8 +213,8 @@ static void check_secrets(void)
         raw_come(&first);
         use(&first, 1);
         CHECK(take(&first, PIECE, &address) == TB_OK, "there is no memory");
-        write_secret(&first, address);
-        CHECK(count_secrets(&first, address) == WORDS, "what was written is not there");
+        write_words(&first, address, SECRET);
+        CHECK(count_words(&first, address, SECRET) == WORDS, "what was written is not there");
         if (way == 0)
             raw_send(&first, &(tb_order){.kind = TB_ORDER_RELEASE, .address = address});
         raw_come(&second);
@@ -222,7 +223,7 @@ static void check_secrets(void)
             uint64_t other;
             fall_asleep(&first);
             CHECK(take(&second, told_free(&second), &other) == TB_OK, "there is no memory for the second");
-            CHECK(count_secrets(&second, other) == 0, "what was taken back shows");
+            CHECK(count_words(&second, other, SECRET) == 0, "what was taken back shows");
             raw_send(&second, &(tb_order){.kind = TB_ORDER_RELEASE, .address = other});
         }
         if (way == 2)
@@ -230,7 +231,7 @@ static void check_secrets(void)
         tb_wait_for_cleaning(0);
         tb_give_back_all_kept(0);
         CHECK(take(&second, PIECE, &address) == TB_OK, "there is no memory for the second");
-        CHECK(count_secrets(&second, address) == 0, "what one had shows to another: %d", way);
+        CHECK(count_words(&second, address, SECRET) == 0, "what one had shows to another: %d", way);
         if (way != 2)
             raw_leave(&first);
         raw_leave(&second);
@@ -256,8 +257,7 @@ static void check_waking(void)
     use(&honest, 1);
     take_all(&honest, &last);
     sim_set("LINK", "4e4"); /* bytes a second */
-    const tb_order slow = copy_slot(TB_HOST_TO_DEVICE, other),
-                   release = {.kind = TB_ORDER_RELEASE, .address = other};
+    const tb_order slow = copy_slot(TB_HOST_TO_DEVICE, other), release = release_of(other);
     raw_send(&waking, &slow);
     raw_send(&waking, &release);
     fall_asleep(&waking);
@@ -278,6 +278,107 @@ static void check_waking(void)
     raw_leave(&waking);
 }
 
+/* ---- What is under way ------------------------------------------------------------------------------------- */
+
+#define OWN UINT32_C(0x0d0c0b0a)
+
+#define SLOW_LINK "2e4" /* bytes a second */
+
+/* A secret is on its way into the memory, behind a long copy that has begun. */
+static void write_late(raw_client *client, uint64_t address, uint64_t source)
+{
+    const tb_order slow = copy_slot(TB_DEVICE_TO_HOST, source);
+    tb_order late = {.kind = TB_ORDER_COMMAND};
+    late.command.kind = TB_COMMAND_COPY;
+    late.command.copy = tb_copy_of_bytes(TB_DEVICE_TO_DEVICE, (void *)(uintptr_t)address,
+                                         (const void *)(uintptr_t)source, PIECE);
+    write_words(client, source, SECRET);
+    sim_set("LINK", SLOW_LINK);
+    raw_send(client, &slow);
+    nanosleep(&(struct timespec){.tv_nsec = ASLEEP_NANOSECONDS}, NULL);
+    sim_set("LINK", "0");
+    raw_send(client, &late);
+}
+
+static void *leave(void *client)
+{
+    raw_leave(client);
+    return NULL;
+}
+
+/* That has held more, by and by. */
+static void wait_until_held(uint64_t bytes)
+{
+    for (int look = 0; look < 100000 && tb_held_bytes(0) > bytes; look++)
+        raw_look_again();
+    tb_wait_for_cleaning(0);
+    CHECK(tb_held_bytes(0) == bytes, "%llu bytes are held", (unsigned long long)tb_held_bytes(0));
+}
+
+/* Memory into which one has ordered to write, and which that one gives back or leaves, is another one's once it has been written. */
+static void check_late_writes(bool leaves)
+{
+    raw_client first, next;
+    pthread_t leaving;
+    uint64_t source, late, address = 0;
+    tb_wait_for_cleaning(0);
+    tb_give_back_all_kept(0);
+    raw_come(&first);
+    raw_come(&next);
+    CHECK(take(&first, PIECE, &source) == TB_OK && take(&first, PIECE, &late) == TB_OK, "there is no memory");
+    write_late(&first, late, source);
+    const tb_order release = release_of(late);
+    if (!leaves)
+        raw_send(&first, &release);
+    else if (pthread_create(&leaving, NULL, leave, &first) != 0)
+        abort();
+    wait_until_held(leaves ? 0 : PIECE);
+    for (int i = 0; i < 2 && address != late; i++)
+        CHECK(take(&next, PIECE, &address) == TB_OK, "there is no memory for the next");
+    CHECK(address == late, "the next one has other memory");
+    write_words(&next, address, OWN);
+    if (leaves) {
+        pthread_join(leaving, NULL);
+    } else {
+        raw_finish(&first);
+        raw_leave(&first);
+    }
+    CHECK(count_words(&next, address, OWN) == WORDS, "one that %s has written into another one's memory",
+          leaves ? "has left" : "has given it back");
+    raw_leave(&next);
+}
+
+/* The same where it is taken back from one that sleeps. The rest of the device's memory is the program's. */
+static void check_late_write_of_sleeper(void)
+{
+    raw_client first, next;
+    uint64_t source, late, addresses[2] = {0};
+    tb_wait_for_cleaning(0);
+    tb_give_back_all_kept(0);
+    raw_come(&first);
+    raw_come(&next);
+    use(&next, 1);
+    CHECK(take(&first, PIECE, &source) == TB_OK && take(&first, PIECE, &late) == TB_OK, "there is no memory");
+    void *const rest = sim_allocate(TB_MEMORY_DEVICE, 0, sim_free_bytes(0));
+    write_late(&first, late, source);
+    fall_asleep(&first);
+    for (int i = 0; i < 2; i++) {
+        tb_status status = TB_OUT_OF_MEMORY;
+        for (int attempt = 0; attempt < 20 && status == TB_OUT_OF_MEMORY; attempt++)
+            status = take(&next, PIECE, &addresses[i]);
+        CHECK(status == TB_OK, "piece %d is not taken back", i);
+        write_words(&next, addresses[i], OWN + (uint32_t)i);
+    }
+    CHECK(atomic_load(&first.berth.wire->use) == TB_WIRE_TAKEN_BACK, "the sleeper is not told");
+    raw_finish(&first);
+    for (int i = 0; i < 2; i++)
+        CHECK(count_words(&next, addresses[i], OWN + (uint32_t)i) == WORDS,
+              "one that sleeps has written into piece %d", i);
+    sim_release(rest);
+    raw_leave(&first);
+    raw_leave(&next);
+}
+
 int main(void)
 {
     check_random random = {check_seed()};
@@ -289,6 +390,9 @@ int main(void)
     check_liars(&random);
     check_secrets();
     check_waking();
+    check_late_writes(false);
+    check_late_writes(true);
+    check_late_write_of_sleeper();
     tb_wait_for_cleaning(0);
     tb_give_back_all_kept(0);
     const sim_usage usage = sim_get_usage();

@@ -129,6 +129,7 @@ typedef struct sim_work {
 } sim_work;
 
 typedef struct sim_queue sim_queue;
+/* NULL: the host has no thread for it. */
 sim_queue *sim_open_queue(int device);
 int sim_queue_device(const sim_queue *queue);
 void sim_post(sim_queue *queue, const sim_work *work);

@@ -169,6 +169,7 @@ void *sim_allocate_write_combined(size_t bytes)
 tb_status sim_pin(void *memory, size_t bytes)
 {
     sigset_t signals;
+    TB_TRY(sim_attempt(SIM_NO_DEVICE, SIM_PINNED, NULL));
     take_table(&signals);
     add_block(&(block){.start = memory,
                        .inside = memory,

@@ -365,10 +365,14 @@ sim_queue *sim_open_queue(int device)
     queue->random = sim_get_settings()->seed + (uint64_t)atomic_fetch_add(&queues_opened, 1);
     sigset_t before;
     sim_hold_signals(&before);
-    if (pthread_create(&queue->worker, NULL, serve, queue) != 0)
-        sim_abort("the host has no thread for a stream");
+    const bool has_thread = pthread_create(&queue->worker, NULL, serve, queue) == 0;
     sim_let_signals(&before);
-    return queue;
+    if (has_thread)
+        return queue;
+    pthread_mutex_destroy(&queue->lock);
+    pthread_cond_destroy(&queue->changed);
+    sim_free(queue);
+    return NULL;
 }
 
 void sim_close_queue(sim_queue *queue)

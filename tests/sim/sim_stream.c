@@ -83,6 +83,14 @@ static tb_stream *make_stream(sim_queue *queue, bool adopted)
     return &stream->interface;
 }
 
+static sim_queue *need_queue(int device)
+{
+    sim_queue *queue = sim_open_queue(device);
+    if (queue == NULL)
+        sim_abort("the host has no thread for a stream");
+    return queue;
+}
+
 /* The device's default queue is never closed: like CUDA's, it is there for as long as the process. */
 static sim_queue *default_queue(int device)
 {
@@ -90,7 +98,7 @@ static sim_queue *default_queue(int device)
     static sim_queue *queues[SIM_MAX_DEVICES];
     pthread_mutex_lock(&lock);
     if (queues[device] == NULL)
-        queues[device] = sim_open_queue(device);
+        queues[device] = need_queue(device);
     sim_queue *queue = queues[device];
     pthread_mutex_unlock(&lock);
     return queue;
@@ -99,7 +107,10 @@ static sim_queue *default_queue(int device)
 tb_status sim_stream_create(int device, tb_stream **stream)
 {
     TB_TRY(sim_attempt(device, SIM_STREAM, NULL));
-    *stream = make_stream(sim_open_queue(device), false);
+    sim_queue *queue = sim_open_queue(device);
+    if (queue == NULL)
+        return TB_OUT_OF_MEMORY;
+    *stream = make_stream(queue, false);
     atomic_fetch_add(&live_streams, 1);
     return TB_OK;
 }
@@ -147,7 +158,7 @@ sim_queue *sim_stream_queue(const tb_stream *stream)
 
 void *sim_create_stream(int device)
 {
-    return make_stream(sim_open_queue(device), false);
+    return make_stream(need_queue(device), false);
 }
 
 void sim_destroy_stream(void *native)
