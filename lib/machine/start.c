@@ -475,22 +475,37 @@ static bool greet_server(void)
     return is_taken;
 }
 
-/* By the one thread that has begun. A server can be left that is taken for one when the machine is ready. */
-static bool meet_server(void)
+/* Once a process: the next server's devices are hardly others. */
+static void prepare_once(tb_before_ready *prepare)
 {
-    atomic_store(&is_asked, true);
-    const bool is_met = greet_server();
+    static atomic_flag prepared = ATOMIC_FLAG_INIT;
+    if (prepare && !atomic_flag_test_and_set(&prepared))
+        prepare(tb_server_welcome()->descriptions[0].name);
+}
+
+/* A server can be left that is taken for one when the machine is ready. */
+static void end_meeting(bool is_met, tb_before_ready *prepare)
+{
     if (is_met) {
+        prepare_once(prepare);
         tb_machine_settle(TB_READY);
         atomic_store(&is_served, true);
     } else {
         tb_machine_end_trial();
     }
     atomic_store(&is_asked, false);
+}
+
+/* By the one thread that has begun. */
+static bool meet_server(tb_before_ready *prepare)
+{
+    atomic_store(&is_asked, true);
+    const bool is_met = greet_server();
+    end_meeting(is_met, prepare);
     return is_met;
 }
 
-bool tb_machine_meet_server(const tb_plan *plan)
+bool tb_machine_meet_server(const tb_plan *plan, tb_before_ready *prepare)
 {
     volatile bool is_ours = true; /* as in start_once */
     tb_leaving leaving;
@@ -498,7 +513,7 @@ bool tb_machine_meet_server(const tb_plan *plan)
         return false;
     tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
     is_ours = tb_machine_begin_trial();
-    const bool is_met = is_ours && meet_server();
+    const bool is_met = is_ours && meet_server(prepare);
     tb_not_left(&leaving);
     return is_met;
 }

@@ -9,9 +9,12 @@
 
 #include <stdbool.h>
 
+/* What is to be done before anybody finds the machine ready, by whoever brings the device up; NULL: nothing is. */
+typedef void tb_before_ready(const char *device_name);
+
 /* Where a server has devices up, and this process has not begun to bring up its own: they are the process's from now on, and the plan
  * is to be made anew. Looks for one every second at most, and not for a call that takes hardly longer than that. */
-bool tb_machine_meet_server(const tb_plan *plan);
+bool tb_machine_meet_server(const tb_plan *plan, tb_before_ready *prepare);
 
 /* The first device to be brought up is that one, if it is there. Before any is. */
 void tb_machine_prefer(int device);
@@ -22,9 +25,7 @@ void tb_machine_lose_device(int device, const char *during);
 
 /* Sees to the wish of a plan that has one: starts the device, or the other devices, if nobody has: on a helper thread, or,
  * where the call has to wait, because it needs the device now or the option START says so, on the calling
- * one. True when it waited: the facts may have changed. What is to be done before anybody finds the machine ready is done by
- * whoever brings the device up; NULL: nothing is. */
-typedef void tb_before_ready(const char *device_name);
+ * one. True when it waited: the facts may have changed. */
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
 
 #endif
