@@ -319,6 +319,13 @@ void tb_machine_lose_device(int device, const char *during)
                      during);
 }
 
+/* It is there, and may be looked for at once. */
+bool tb_machine_drop_server(void)
+{
+    atomic_store(&looked, 0);
+    return leave_server() || !tb_may_open_to_use();
+}
+
 /* ---- Beside the program ----------------------------------------------------------------------------------- */
 
 /* A forked child has no CUDA context, and perhaps a lock held by a thread it does not have: it uses the CPU,
@@ -496,24 +503,45 @@ static void end_meeting(bool is_met, tb_before_ready *prepare)
     atomic_store(&is_asked, false);
 }
 
-/* By the one thread that has begun. */
-static bool meet_server(tb_before_ready *prepare)
+/* The thread that has begun left by a jump, and before it could end: what it has of a connection nobody else uses. */
+static void give_up_meeting(void *is_ours)
 {
-    atomic_store(&is_asked, true);
+    if (!*(volatile bool *)is_ours)
+        return;
+    if (tb_may_open_to_use())
+        tb_forget_server();
+    else
+        tb_close_to_use();
+    end_meeting(false, NULL);
+}
+
+/* By the one thread that has begun, which leaves neither at the beginning nor at the end. */
+static bool meet_server(tb_before_ready *prepare, volatile bool *is_ours)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    *is_ours = tb_machine_begin_trial();
+    if (*is_ours)
+        atomic_store(&is_asked, true);
+    tb_let_signals(&signals);
+    if (!*is_ours)
+        return false;
     const bool is_met = greet_server();
+    tb_hold_signals(&signals);
     end_meeting(is_met, prepare);
+    *is_ours = false;
+    tb_let_signals(&signals);
     return is_met;
 }
 
 bool tb_machine_meet_server(const tb_plan *plan, tb_before_ready *prepare)
 {
-    volatile bool is_ours = true; /* as in start_once */
+    volatile bool is_ours = false;
     tb_leaving leaving;
     if (!may_look_for_server(plan))
         return false;
-    tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
-    is_ours = tb_machine_begin_trial();
-    const bool is_met = is_ours && meet_server(prepare);
+    tb_when_left(&leaving, give_up_meeting, (void *)&is_ours);
+    const bool is_met = meet_server(prepare, &is_ours);
     tb_not_left(&leaving);
     return is_met;
 }
@@ -526,8 +554,8 @@ bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
     if (plan->needs_device && plan->start == TB_START_NOW)
         leave_server(); /* what only a device of the process's own reaches is waited for */
-    if (!waits && tb_server_is_coming())
-        return false;
+    if (!waits && (tb_server_is_coming() || !tb_may_open_to_use()))
+        return false; /* there will be a server, or is one that some thread has still to be done with */
     start_once(waits, prepare);
     if (plan->start == TB_START_MORE)
         start_others_once();

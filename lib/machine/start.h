@@ -23,6 +23,10 @@ void tb_machine_prefer(int device);
  * rest of the process, a server's until there is another one. During says what was being done, as in "copying A". */
 void tb_machine_lose_device(int device, const char *during);
 
+/* The calling thread has left in the middle of what it ordered, or with a lock: a server that the process has, or has had and some
+ * thread still uses, is left, and found anew when nobody uses that connection any more. False: there is none. */
+bool tb_machine_drop_server(void);
+
 /* Sees to the wish of a plan that has one: starts the device, or the other devices, if nobody has: on a helper thread, or,
  * where the call has to wait, because it needs the device now or the option START says so, on the calling
  * one. True when it waited: the facts may have changed. */
