@@ -1,10 +1,10 @@
 /* Callers that leave a call which the server computes: nobody writes into C any more, later products are right, and the server computes
  * them again.
  *
- *   left waiting|ordering|greeting|jumps COMMAND
+ *   left waiting|ordering|queueing|greeting|jumps COMMAND
  *
  * waiting: out of a wait for the device, which leaves the connection as it is; ordering: while an order is answered, which takes
- * another connection; greeting: while the server is asked whether it is there; jumps: at random moments. COMMAND is the command
+ * another connection, as does queueing: in the middle of the queue for the device; greeting: while the server is asked whether it is there; jumps: at random moments. COMMAND is the command
  * `tileblas` on the simulated device.
  */
 #include "lib/device/served_use.h"
@@ -32,9 +32,11 @@ static volatile sig_atomic_t calling;
 /* ---- The jump ----------------------------------------------------------------------------------------------- */
 
 /* Where the jumper jumps by itself, as its thread looks for something of the server's. */
-static enum { NOWHERE, WAITING, ORDERING } moment;
+static enum { NOWHERE, WAITING, ORDERING, QUEUEING } moment;
 int __real_sched_yield(void);
 int __wrap_sched_yield(void);
+void __real_tb_machine_note_use(int device);
+void __wrap_tb_machine_note_use(int device);
 
 static void jump(int signal)
 {
@@ -47,9 +49,17 @@ static void jump(int signal)
 /* The linker puts this in front of sched_yield, which whoever waits for the server calls. Helpers do, too. */
 int __wrap_sched_yield(void)
 {
-    if (moment != NOWHERE && tb_call_depth == 1 && tb_has_locks() == (moment == ORDERING))
+    if ((moment == WAITING && !tb_has_locks()) || (moment == ORDERING && tb_has_locks()))
         jump(1);
     return __real_sched_yield();
+}
+
+/* And this in front of what is done under the queue's lock. */
+void __wrap_tb_machine_note_use(int device)
+{
+    if (moment == QUEUEING)
+        jump(1);
+    __real_tb_machine_note_use(device);
 }
 
 static void handle_alarm(void)
@@ -175,6 +185,11 @@ static void ordering(void)
     leave_in_rounds(ORDERING, "an order is answered");
 }
 
+static void queueing(void)
+{
+    leave_in_rounds(QUEUEING, "it queues");
+}
+
 /* A server that does not answer is waited for, as the options say. */
 static void leave_greeting(void *server)
 {
@@ -284,7 +299,11 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"waiting", waiting}, {"ordering", ordering}, {"greeting", greeting}, {"jumps", jumps}};
+    } programs[] = {{"waiting", waiting},
+                    {"ordering", ordering},
+                    {"queueing", queueing},
+                    {"greeting", greeting},
+                    {"jumps", jumps}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
