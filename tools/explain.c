@@ -223,7 +223,7 @@ static bool would_be_served(const question *question)
         return false;
     if (is_background)
         tb_set_option("START", "wait");
-    const bool is_met = tb_machine_meet_server(&(tb_plan){.start = TB_START_NOW});
+    const bool is_met = tb_machine_meet_server(&(tb_plan){.start = TB_START_NOW}, tb_load_profile);
     if (is_background)
         tb_set_option("START", "background");
     return is_met;

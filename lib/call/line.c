@@ -139,7 +139,7 @@ static TB_OWN_FRAME tb_plan reach_decision(tb_task *task, tb_product *known, tb_
     tb_gather_facts(*task, facts);
     tb_plan plan = decide(*task, facts);
     look_closer(task, known, facts, &plan);
-    if (tb_machine_meet_server(&plan))
+    if (tb_machine_meet_server(&plan, tb_load_profile))
         decide_again(task, known, facts, &plan);
     /* Once for the machine, and once more for the device where the operands lie. */
     for (int waits = 0; waits < 2 && plan.start != TB_START_NOT && tb_machine_start(&plan, tb_load_profile);

@@ -42,8 +42,10 @@ static tb_lock lock;
 static void take_lock(void)
 {
     tb_take_lock(&lock);
-    if (tb_is_damaged(&lock))
-        kept_count = 0;
+    if (!tb_is_damaged(&lock))
+        return;
+    kept_count = 0;
+    tb_mend_lock(&lock);
 }
 
 /* Callers may leave at any point (lib/process/leaving.h), and give then what their buffers hold: a buffer is

@@ -1,6 +1,7 @@
 #include "lib/device/served_use.h"
 
 #include "lib/device/platform.h"
+#include "lib/process/leaving.h"
 #include "lib/process/threads.h"
 
 #include <stdatomic.h>
@@ -44,13 +45,28 @@ static void count_down(void)
         see_to_forgetting();
 }
 
+static void stop_beginning(void *unused)
+{
+    (void)unused;
+    count_down();
+}
+
+/* May take a while, in which the caller may leave. */
+static void begin(void)
+{
+    tb_leaving leaving;
+    tb_when_left(&leaving, stop_beginning, NULL);
+    steps->begin();
+    tb_not_left(&leaving);
+}
+
 bool tb_begin_use(int device)
 {
     if (device < TB_SERVED_FIRST)
         return true;
     atomic_fetch_add(&uses, 1);
     if (atomic_load(&state) == OPEN) {
-        steps->begin();
+        begin();
         return true;
     }
     count_down();
@@ -63,14 +79,6 @@ void tb_end_use(int device)
         return;
     steps->end();
     count_down();
-}
-
-void tb_share_use(int device)
-{
-    if (device < TB_SERVED_FIRST)
-        return;
-    atomic_fetch_add(&uses, 1);
-    steps->begin();
 }
 
 bool tb_may_open_to_use(void)

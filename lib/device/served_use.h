@@ -14,9 +14,6 @@
 bool tb_begin_use(int device);
 void tb_end_use(int device);
 
-/* One more of a device that the calling thread, which has begun one, hands to another. */
-void tb_share_use(int device);
-
 /* ---- For who makes connections ---------------------------------------------------------------------------- */
 
 /* Whether one may be made: the last one is forgotten. */

@@ -5,6 +5,9 @@
 #include "lib/machine/cores.h"
 #include "lib/user/log.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,10 +32,35 @@ static const char *const kind_names[TB_LEARNED_KINDS] = {
 
 /* ---- Which machine ---------------------------------------------------------------------------------------- */
 
+/* As /proc/cpuinfo has it, which some kernels take 10 ms to open, while a server's client waits. */
+static bool ask_processor(char *name, size_t size)
+{
+#if defined(__x86_64__)
+    unsigned words[3][4], *const last = words[2];
+    if (!__get_cpuid(0x80000004, &last[0], &last[1], &last[2], &last[3]))
+        return false;
+    __cpuid(0x80000002, words[0][0], words[0][1], words[0][2], words[0][3]);
+    __cpuid(0x80000003, words[1][0], words[1][1], words[1][2], words[1][3]);
+    const char *text = (const char *)words;
+    size_t first = 0, length = strnlen(text, sizeof words);
+    while (first < length && text[first] == ' ')
+        first++;
+    while (length > first && text[length - 1] == ' ')
+        length--;
+    snprintf(name, size, "%.*s", (int)(length - first), text + first);
+    return length > first;
+#else
+    (void)name, (void)size;
+    return false;
+#endif
+}
+
 /* The first "model name" of /proc/cpuinfo, or nothing: AArch64 kernels tell none. */
 static void read_processor(char *name, size_t size)
 {
     char line[LINE_SIZE];
+    if (ask_processor(name, size))
+        return;
     snprintf(name, size, "unnamed processor");
     FILE *file = fopen("/proc/cpuinfo", "re");
     while (file && fgets(line, sizeof line, file)) {

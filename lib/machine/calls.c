@@ -2,8 +2,8 @@
 
 #include "lib/device/device_entry.h"
 #include "lib/device/platform.h"
-#include "lib/device/served_use.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/meet_server.h"
 #include "lib/process/clock.h"
 #include "lib/process/linker.h"
 #include "lib/process/lock.h"
@@ -13,8 +13,9 @@ bool tb_left_in_the_middle(void)
 {
     if (tb_device_depth == 0 && !tb_has_locks())
         return false;
-    tb_machine_lose("multiplying: the caller left in the middle of an operation");
     tb_give_up_locks();
+    if (tb_device_depth > 0 || !tb_machine_drop_server())
+        tb_machine_lose("multiplying: the caller left in the middle of an operation");
     return true;
 }
 
@@ -29,7 +30,6 @@ bool tb_left_in_the_middle(void)
 typedef struct left_work {
     tb_stream *streams[TB_STREAMS_OF_CALL];
     int count;
-    bool is_served; /* of devices that another process has up, which the call uses */
     _Atomic(uint32_t) at_work;
 } left_work;
 static left_work left_works[LEFT_MOST];
@@ -46,15 +46,21 @@ static void *wait_for_left(void *argument)
 {
     left_work *work = argument;
     synchronize(work->streams, work->count);
-    if (work->is_served)
-        tb_end_use(TB_SERVED_FIRST);
     atomic_store(&work->at_work, 0);
     tb_wake_all(&work->at_work);
     return NULL;
 }
 
+/* Another process's devices reach nothing of the program's. */
+static bool are_served(tb_stream *const *streams)
+{
+    return tb_served_devices && streams[0] && streams[0]->operations == tb_served_devices;
+}
+
 static void let_another_wait(tb_stream *const *streams, int count)
 {
+    if (are_served(streams))
+        return;
     const int index = atomic_fetch_add(&left_count, 1);
     if (index >= LEFT_MOST)
         return;
@@ -62,9 +68,6 @@ static void let_another_wait(tb_stream *const *streams, int count)
     for (int i = 0; i < count; i++)
         work->streams[i] = streams[i];
     work->count = count;
-    work->is_served = tb_served_devices && streams[0] && streams[0]->operations == tb_served_devices;
-    if (work->is_served)
-        tb_share_use(TB_SERVED_FIRST);
     atomic_store(&work->at_work, 1);
     if (!tb_start_thread(wait_for_left, work))
         return;

@@ -38,7 +38,7 @@ static inline uint32_t tb_calls_under_way(void)
 }
 
 /* For routines that tb_when_left registers: whether the thread left in the middle of an operation of the device, or with a lock.
- * Then no operation can be begun, and the devices are lost. Gives up the locks. */
+ * Then no operation can be begun, and the devices are lost; another process's until there is a new connection. Gives up the locks. */
 bool tb_left_in_the_middle(void);
 
 /* For the same: until the device has done what the streams hold, of which some may be NULL, and so touches the program's memory

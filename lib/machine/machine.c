@@ -118,12 +118,6 @@ void tb_machine_settle(tb_readiness to)
     tb_wake_all(&readiness);
 }
 
-void tb_machine_give_up(void *is_ours)
-{
-    if (*(bool *)is_ours)
-        tb_machine_settle(TB_LOST);
-}
-
 void tb_machine_wait_until_settled(double seconds)
 {
     const double start = tb_seconds();

@@ -63,13 +63,12 @@ typedef struct tb_known_devices {
 } tb_known_devices;
 void tb_machine_publish(const tb_known_devices *known);
 
+/* What is to be done before anybody finds the machine ready, by whoever has the device; NULL: nothing is. */
+typedef void tb_before_ready(const char *device_name);
+
 /* From starting to ready, absent or lost. */
 void tb_machine_settle(tb_readiness to);
 void tb_machine_wait_until_settled(double seconds);
-
-/* Where the thread that has begun leaves by a jump (tb_when_left), as nobody else will settle it: lost. Points to whether it was that
- * thread, as a bool. */
-void tb_machine_give_up(void *is_ours);
 
 /* From ready to untried, or absent: the server is left, or has left. Calls that are under way find their device lost. */
 void tb_machine_unsettle(void);

@@ -6,6 +6,7 @@
 #include "lib/machine/machine.h"
 #include "lib/process/clock.h"
 #include "lib/process/leaving.h"
+#include "lib/process/threads.h"
 #include "lib/serving/connection.h"
 #include "lib/serving/device_served.h"
 #include "lib/serving/greeting.h"
@@ -129,30 +130,66 @@ static bool greet_server(void)
     return is_taken;
 }
 
-/* By the one thread that has begun. A server can be left that is taken for one when the machine is ready. */
-static bool meet_server(void)
+/* Once a process: the next server's devices are hardly others. */
+static void prepare_once(tb_before_ready *prepare)
 {
-    atomic_store(&is_asked, true);
-    const bool is_met = greet_server();
+    static atomic_flag prepared = ATOMIC_FLAG_INIT;
+    if (prepare && !atomic_flag_test_and_set(&prepared))
+        prepare(tb_server_welcome()->descriptions[0].name);
+}
+
+/* A server can be left that is taken for one when the machine is ready. */
+static void end_meeting(bool is_met, tb_before_ready *prepare)
+{
     if (is_met) {
+        prepare_once(prepare);
         tb_machine_settle(TB_READY);
         atomic_store(&is_served, true);
     } else {
         tb_machine_end_trial();
     }
     atomic_store(&is_asked, false);
+}
+
+/* The thread that has begun left by a jump, and before it could end: what it has of a connection nobody else uses. */
+static void give_up_meeting(void *is_ours)
+{
+    if (!*(volatile bool *)is_ours)
+        return;
+    if (tb_may_open_to_use())
+        tb_forget_server();
+    else
+        tb_close_to_use();
+    end_meeting(false, NULL);
+}
+
+/* By the one thread that has begun, which leaves neither at the beginning nor at the end. */
+static bool meet_server(tb_before_ready *prepare, volatile bool *is_ours)
+{
+    sigset_t signals;
+    tb_hold_signals(&signals);
+    *is_ours = tb_machine_begin_trial();
+    if (*is_ours)
+        atomic_store(&is_asked, true);
+    tb_let_signals(&signals);
+    if (!*is_ours)
+        return false;
+    const bool is_met = greet_server();
+    tb_hold_signals(&signals);
+    end_meeting(is_met, prepare);
+    *is_ours = false;
+    tb_let_signals(&signals);
     return is_met;
 }
 
-bool tb_machine_meet_server(const tb_plan *plan)
+bool tb_machine_meet_server(const tb_plan *plan, tb_before_ready *prepare)
 {
-    volatile bool is_ours = true; /* before it is known, as in start.c */
+    volatile bool is_ours = false;
     tb_leaving leaving;
     if (!may_look_for_server(plan))
         return false;
-    tb_when_left(&leaving, tb_machine_give_up, (void *)&is_ours);
-    is_ours = tb_machine_begin_trial();
-    const bool is_met = is_ours && meet_server();
+    tb_when_left(&leaving, give_up_meeting, (void *)&is_ours);
+    const bool is_met = meet_server(prepare, &is_ours);
     tb_not_left(&leaving);
     return is_met;
 }
@@ -165,6 +202,13 @@ bool tb_machine_leave_server(void)
         tb_close_to_use();
     }
     return was_served;
+}
+
+/* It is there, and may be looked for at once. */
+bool tb_machine_drop_server(void)
+{
+    atomic_store(&looked, 0);
+    return tb_machine_leave_server() || !tb_may_open_to_use();
 }
 
 void tb_machine_lose_device(int device, const char *during)

@@ -2,6 +2,7 @@
 
 #include "lib/device/device_entry.h"
 #include "lib/device/memory.h"
+#include "lib/device/served_use.h"
 #include "lib/machine/calibrate.h"
 #include "lib/machine/claim.h"
 #include "lib/machine/local_rank.h"
@@ -283,6 +284,13 @@ static void start(bool here)
         tb_machine_settle(TB_ABSENT);
 }
 
+/* The thread that was bringing the device up left by a jump: nobody else will. */
+static void give_up_starting(void *is_ours)
+{
+    if (*(bool *)is_ours)
+        tb_machine_settle(TB_LOST);
+}
+
 static void start_once(bool here, tb_before_ready *prepare)
 {
     volatile bool is_ours =
@@ -290,7 +298,7 @@ static void start_once(bool here, tb_before_ready *prepare)
     tb_leaving leaving;
     if (tb_machine_facts().readiness != TB_UNTRIED)
         return;
-    tb_when_left(&leaving, tb_machine_give_up, (void *)&is_ours);
+    tb_when_left(&leaving, give_up_starting, (void *)&is_ours);
     is_ours = tb_machine_begin();
     if (is_ours) {
         before_ready = prepare;
@@ -337,8 +345,8 @@ bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare)
     const bool waits = plan->start == TB_START_NOW || mode == TB_START_OPTION_WAIT;
     if (plan->needs_device && plan->start == TB_START_NOW)
         tb_machine_leave_server(); /* what only a device of the process's own reaches is waited for */
-    if (!waits && tb_server_is_coming())
-        return false;
+    if (!waits && (tb_server_is_coming() || !tb_may_open_to_use()))
+        return false; /* there will be a server, or is one that some thread has still to be done with */
     start_once(waits, prepare);
     if (plan->start == TB_START_MORE)
         start_others_once();

@@ -6,6 +6,7 @@
 #define TB_START_H
 
 #include "dispatch/plan.h"
+#include "lib/machine/machine.h"
 
 #include <stdbool.h>
 
@@ -14,9 +15,7 @@ void tb_machine_prefer(int device);
 
 /* Sees to the wish of a plan that has one: starts the device, or the other devices, if nobody has: on a helper thread, or,
  * where the call has to wait, because it needs the device now or the option START says so, on the calling
- * one. True when it waited: the facts may have changed. What is to be done before anybody finds the machine ready is done by
- * whoever brings the device up; NULL: nothing is. */
-typedef void tb_before_ready(const char *device_name);
+ * one. True when it waited: the facts may have changed. */
 bool tb_machine_start(const tb_plan *plan, tb_before_ready *prepare);
 
 #endif

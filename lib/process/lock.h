@@ -30,6 +30,12 @@ static inline bool tb_is_damaged(tb_lock *lock)
     return atomic_load_explicit(&lock->damaged, memory_order_relaxed);
 }
 
+/* With the lock: what it protects is whole again. */
+static inline void tb_mend_lock(tb_lock *lock)
+{
+    atomic_store_explicit(&lock->damaged, false, memory_order_relaxed);
+}
+
 /* Sleeps while the word is that, until it is woken, or seconds have passed; may return early. Less than 0:
  * for ever. */
 void tb_wait_while(_Atomic(uint32_t) *word, uint32_t that, double seconds);

@@ -1,6 +1,7 @@
 #include "lib/serving/connection.h"
 
 #include "lib/process/clock.h"
+#include "lib/process/leaving.h"
 #include "lib/process/lock.h"
 #include "lib/serving/greeting.h"
 #include "words/integers.h"
@@ -136,11 +137,15 @@ static void close_socket(void)
         close(server.socket);
 }
 
+/* Who left in between would have what is another's by then closed and unmapped once more. */
 void tb_forget_server(void)
 {
+    sigset_t signals;
+    tb_hold_signals(&signals);
     close_socket();
     unmap();
     memset(&server, 0, sizeof server);
+    tb_let_signals(&signals);
 }
 
 /* What its parent has mapped it has not: what is at those places by now is the program's. */
@@ -270,6 +275,25 @@ static void look_for_a_while(is_so *is, uint32_t which, uint32_t number)
     sched_yield();
 }
 
+static void stop_sleeping(void *unused)
+{
+    (void)unused;
+    atomic_fetch_sub(&server.wire->client_sleeps, 1);
+}
+
+/* The server looks at client_sleeps after it has moved the word: one of the two sees the other. */
+static void sleep_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint32_t) *word)
+{
+    tb_leaving leaving;
+    tb_when_left(&leaving, stop_sleeping, NULL);
+    atomic_fetch_add(&server.wire->client_sleeps, 1);
+    const uint32_t seen = atomic_load(word);
+    if (!is(which, number))
+        tb_wire_wait(word, seen, SLEEP_SECONDS);
+    stop_sleeping(NULL);
+    tb_not_left(&leaving);
+}
+
 /* Until it is so, or the server is lost: looks for a while, then sleeps until the word moves. */
 static tb_status wait_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint32_t) *word)
 {
@@ -281,12 +305,7 @@ static tb_status wait_until(is_so *is, uint32_t which, uint32_t number, _Atomic(
             return TB_DEVICE_LOST;
         if (atomic_load(&server.wire->status) != TB_OK || !is_alive(&watch))
             return lose();
-        /* The server looks at this after it has moved the word: one of the two sees the other. */
-        atomic_fetch_add(&server.wire->client_sleeps, 1);
-        const uint32_t seen = atomic_load(word);
-        if (!is(which, number))
-            tb_wire_wait(word, seen, SLEEP_SECONDS);
-        atomic_fetch_sub(&server.wire->client_sleeps, 1);
+        sleep_until(is, which, number, word);
     }
     return is_lost() || atomic_load(&server.wire->status) != TB_OK ? lose() : TB_OK;
 }
@@ -347,7 +366,7 @@ static tb_status write_order(const tb_order *order)
     return TB_OK;
 }
 
-/* What a thread has left in the middle that jumped out of here is not gone on with. */
+/* What a thread has left in the middle that jumped out of here is not gone on with: what it had asked for nobody gives back. */
 static bool take_connection(void)
 {
     if (is_lost())
@@ -394,15 +413,18 @@ static bool is_not_being_taken_back(uint32_t which, uint32_t number)
     return atomic_load(&server.wire->use) != TB_WIRE_TAKING_BACK;
 }
 
-/* The first thread that comes forgets, and then uses what is left; those that come with it wait. */
+/* The first thread that comes forgets, and then uses what is left; those that come with it wait. Nobody leaves it half done. */
 static void forget_taken_back(void (*forget)(void))
 {
+    sigset_t signals;
+    tb_hold_signals(&signals);
     tb_take_lock(&server.forgetting);
     if (atomic_load(&server.wire->use) == TB_WIRE_TAKEN_BACK) {
         forget();
         atomic_store(&server.wire->use, 0);
     }
     tb_free_lock(&server.forgetting);
+    tb_let_signals(&signals);
 }
 
 void tb_begin_orders(void (*forget)(void))

@@ -54,11 +54,12 @@ static int callers_core;                     /* on which the thread ran that sta
 static void take_lock(void)
 {
     tb_take_lock(&lock);
-    if (tb_is_damaged(&lock)) {
-        jobs = NULL;
-        touch_jobs = NULL;
-        atomic_store(&work_listed, 0);
-    }
+    if (!tb_is_damaged(&lock))
+        return;
+    jobs = NULL;
+    touch_jobs = NULL;
+    atomic_store(&work_listed, 0);
+    tb_mend_lock(&lock);
 }
 
 /* A forked child has no helpers, and no jobs. */
@@ -264,7 +265,7 @@ static void *help(void *unused)
     return unused;
 }
 
-/* Under the lock. */
+/* Under the lock. One is counted before it is there, as a caller may leave when it is: no two have a number. */
 static void start_helpers(void)
 {
     const int wanted = helpers_for(links_wanted, bytes_wanted);
@@ -273,10 +274,13 @@ static void start_helpers(void)
         const int core = sched_getcpu();
         callers_core = core < 0 ? 0 : core;
     }
-    for (; helpers_started < wanted; helpers_started++) {
+    while (helpers_started < wanted) {
         sem_init(&helpers[helpers_started].waking, 0, 0);
-        if (!tb_start_thread(help, NULL))
+        helpers_started++;
+        if (!tb_start_thread(help, NULL)) {
+            helpers_started--;
             return;
+        }
     }
 }
 

@@ -18,6 +18,7 @@
  * that is free. */
 static struct queue {
     tb_lock lock;
+    uint32_t generation;       /* of the connection that it is of (lib/device/served_use.h) */
     _Atomic(uint32_t) changes; /* who waits sleeps on it */
     tb_turn *first;            /* of the turns that wait, which are a list */
     int turns;                 /* that wait or are served */
@@ -150,6 +151,20 @@ static void announce(struct queue *queue)
     tb_wake_all(&queue->changes);
 }
 
+/* Under the lock. Nobody has a turn any more at a server's device whose connection has been forgotten, whatever who left in the middle
+ * has left of its queue. */
+static void begin_anew(struct queue *queue, int device)
+{
+    if (device < TB_SERVED_FIRST || queue->generation == tb_use_generation())
+        return;
+    queue->generation = tb_use_generation();
+    queue->first = NULL;
+    queue->turns = 0;
+    memset(queue->taken, 0, sizeof queue->taken);
+    set_backlog(queue, 0);
+    tb_mend_lock(&queue->lock);
+}
+
 /* Under the lock. */
 static void enter(struct queue *queue, tb_turn *turn)
 {
@@ -185,6 +200,7 @@ static int free_channel(const struct queue *queue, bool medium)
 static tb_status wait_for_channel(struct queue *queue, tb_turn *turn)
 {
     tb_take_lock(&queue->lock);
+    begin_anew(queue, turn->device);
     enter(queue, turn);
     while (!tb_is_damaged(&queue->lock) &&
            (queue->first != turn || (turn->channel = free_channel(queue, turn->medium)) < 0)) {
@@ -248,14 +264,14 @@ tb_status tb_take_turn(tb_turn *turn)
 void tb_leave_turn(void *left)
 {
     tb_turn *turn = left;
-    tb_left_in_the_middle();
+    const bool in_the_middle = tb_left_in_the_middle();
     if (!turn->in_queue) { /* not yet, or no more */
         end_use(turn);
         return;
     }
     if (turn->channel >= 0 && turn->pipeline) {
         queues[turn->device].channels[turn->channel] = NULL;
-        if (tb_machine_device(turn->device))
+        if (!in_the_middle && tb_machine_device(turn->device))
             close_pipeline(turn->pipeline);
     }
     tb_end_turn(turn);

@@ -2,6 +2,7 @@
  * device, which ends the process where memory is used that was given back.
  */
 #include "lib/server/cleaning.h"
+#include "lib/server/client_memory.h"
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
 

@@ -42,6 +42,24 @@ static void remove_profile(char *path, const char *folder)
     while (rmdir(path) == 0 && strcmp(path, folder) != 0);
 }
 
+/* The processor has the name that people know it by. */
+static void check_name(const char *path)
+{
+    char line[512], model[512] = "";
+    FILE *information = fopen("/proc/cpuinfo", "r"), *profile = fopen(path, "r");
+    while (information && !*model && fgets(line, sizeof line, information))
+        if (sscanf(line, "model name : %511[^\n]", model) != 1)
+            *model = '\0';
+    if (*model && profile) {
+        CHECK(fgets(line, sizeof line, profile) && fgets(line, sizeof line, profile) &&
+                  strncmp(line, "machine ", 8) == 0 && strncmp(line + 8, model, strlen(model)) == 0,
+              "%s of %s", line, model);
+        fclose(profile);
+    }
+    if (information)
+        fclose(information);
+}
+
 int main(void)
 {
     static const struct {
@@ -59,6 +77,7 @@ int main(void)
             keep(path);
         int status = EXIT_FAILURE;
         CHECK(waitpid(other, &status, 0) == other && status == EXIT_SUCCESS, "it was not kept: %d", status);
+        check_name(path);
         tb_load_profile("device");
         remove_profile(path, folder);
     }
