@@ -48,6 +48,8 @@ struct tb_device_operations {
     tb_status (*allocate_pinned)(size_t bytes, void **memory);
     void (*release_pinned)(void *memory, size_t bytes);
     bool (*has_pinned)(const void *address);
+    /* For how many pipelines at a time there is such memory; more will be there where more are wanted. NULL: for any. */
+    int (*pipelines)(int device, int wanted);
 
     /* NULL: nobody keeps copies for others. */
     const tb_others_copies *others;

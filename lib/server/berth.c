@@ -2,6 +2,7 @@
 
 #include "lib/device/platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,47 +26,95 @@ static int make_file(const char *name, uint64_t bytes)
 }
 
 /* Pages are made a few at a time: the kernel makes threads that map memory meanwhile, as a driver's do, wait until it is done. */
-static void make_pages(char *mapped, uint64_t bytes)
+static bool make_pages(char *mapped, uint64_t bytes)
 {
     const uint64_t at_a_time = (uint64_t)1 << 20;
     for (uint64_t first = 0; first < bytes; first += at_a_time) {
         const uint64_t count = bytes - first < at_a_time ? bytes - first : at_a_time;
-        if (madvise(mapped + first, count, MADV_POPULATE_WRITE) != 0)
-            memset(mapped + first, 0, count);
+        if (madvise(mapped + first, count, MADV_POPULATE_WRITE) == 0)
+            continue;
+        if (errno != EINVAL) /* an older kernel */
+            return false;
+        memset(mapped + first, 0, count);
     }
+    return true;
 }
 
-static void *map(int file, uint64_t bytes)
+static void *map(int file, uint64_t bytes, uint64_t to_make)
 {
     void *mapped = file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED)
         return NULL;
-    make_pages(mapped, bytes);
-    return mapped;
+    if (make_pages(mapped, to_make))
+        return mapped;
+    munmap(mapped, bytes);
+    return NULL;
 }
 
-bool tb_make_berth(tb_berth *berth, uint64_t slots_bytes)
+static void make_wire(tb_berth *berth)
 {
-    *berth = (tb_berth){.slots_bytes = slots_bytes,
-                        .wire_file = make_file("tileblas wire", sizeof(tb_wire)),
-                        .slots_file = make_file("tileblas slots", slots_bytes)};
-    berth->wire = map(berth->wire_file, sizeof(tb_wire));
-    char *slots = map(berth->slots_file, slots_bytes);
-    if (slots && tb_platform.pin(slots, slots_bytes) == TB_OK)
+    berth->wire = map(berth->wire_file, sizeof(tb_wire), sizeof(tb_wire));
+    berth->hears_devices = berth->wire && tb_platform.pin((void *)berth->wire, sizeof *berth->wire) == TB_OK;
+}
+
+static void make_slots(tb_berth *berth)
+{
+    const uint64_t bytes = tb_slots_after(&berth->extent, berth->extent.steps_most);
+    char *slots = map(berth->slots_file, bytes, berth->extent.first);
+    if (slots && tb_platform.pin(slots, berth->extent.first) == TB_OK)
         berth->slots = slots;
     else if (slots)
-        munmap(slots, slots_bytes);
-    berth->hears_devices = berth->wire && tb_platform.pin((void *)berth->wire, sizeof *berth->wire) == TB_OK;
+        munmap(slots, bytes);
+}
+
+bool tb_make_berth(tb_berth *berth, const tb_slots_extent *extent)
+{
+    *berth =
+        (tb_berth){.extent = *extent,
+                   .wire_file = make_file("tileblas wire", sizeof(tb_wire)),
+                   .slots_file = make_file("tileblas slots", tb_slots_after(extent, extent->steps_most))};
+    make_wire(berth);
+    make_slots(berth);
     if (berth->wire && berth->slots)
         return true;
     tb_unmake_berth(berth);
     return false;
 }
 
+static char *step_of(const tb_berth *berth, uint32_t step)
+{
+    return berth->slots + tb_slots_after(&berth->extent, step);
+}
+
+bool tb_grow_berth(tb_berth *berth)
+{
+    const uint32_t steps = atomic_load(&berth->steps);
+    if (steps == berth->extent.steps_most)
+        return false;
+    char *step = step_of(berth, steps);
+    if (!make_pages(step, berth->extent.step) || tb_platform.pin(step, berth->extent.step) != TB_OK) {
+        madvise(step, berth->extent.step, MADV_REMOVE);
+        return false;
+    }
+    atomic_store(&berth->steps, steps + 1);
+    atomic_store(&berth->wire->slots_steps, steps + 1);
+    return true;
+}
+
+/* The memory goes, and so does what is in it. */
+static void shrink(tb_berth *berth)
+{
+    while (berth->steps > 0)
+        tb_platform.unpin(step_of(berth, --berth->steps));
+    if (berth->extent.steps_most > 0)
+        madvise(step_of(berth, 0), berth->extent.steps_most * berth->extent.step, MADV_REMOVE);
+}
+
 void tb_clean_berth(tb_berth *berth)
 {
+    shrink(berth);
     memset(berth->wire, 0, sizeof *berth->wire);
-    memset(berth->slots, 0, berth->slots_bytes);
+    memset(berth->slots, 0, berth->extent.first);
 }
 
 static void close_files(tb_berth *berth)
@@ -81,8 +130,9 @@ void tb_unmake_berth(tb_berth *berth)
 {
     close_files(berth);
     if (berth->slots) {
+        shrink(berth);
         tb_platform.unpin(berth->slots);
-        munmap(berth->slots, berth->slots_bytes);
+        munmap(berth->slots, tb_slots_after(&berth->extent, berth->extent.steps_most));
     }
     if (berth->hears_devices)
         tb_platform.unpin((void *)berth->wire);

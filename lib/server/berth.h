@@ -7,13 +7,17 @@
 typedef struct tb_berth {
     tb_wire *wire;
     char *slots;
-    uint64_t slots_bytes;
-    bool hears_devices; /* they reach the wire, too */
+    tb_slots_extent extent;
+    _Atomic(uint32_t) steps; /* by which the slots have grown; what is beyond is no memory yet */
+    bool hears_devices;      /* they reach the wire, too */
     int wire_file, slots_file;
 } tb_berth;
 
 /* False: there is no memory for it. */
-bool tb_make_berth(tb_berth *berth, uint64_t slots_bytes);
+bool tb_make_berth(tb_berth *berth, const tb_slots_extent *extent);
+
+/* The slots grow by a step, while the client uses the others; false: they cannot. */
+bool tb_grow_berth(tb_berth *berth);
 
 /* After a client that has ended, so that nobody writes to it any more: as if it were new. */
 void tb_clean_berth(tb_berth *berth);

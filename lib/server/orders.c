@@ -1,6 +1,7 @@
 #include "lib/server/orders.h"
 
 #include "lib/device/platform.h"
+#include "lib/server/port.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,10 @@ static bool holds(const tb_holdings *holdings, int device, uint64_t address, uin
     return tb_client_holds(&client->memory, device, address, bytes);
 }
 
-void tb_begin_client(tb_client *client, const tb_berth *berth, const tb_chip *chips, int chip_count)
+void tb_begin_client(tb_client *client, tb_berth *berth, const tb_chip *chips, int chip_count)
 {
-    client->holdings =
-        (tb_holdings){.slots = berth->slots, .slots_bytes = berth->slots_bytes, .holds = holds};
+    client->holdings = (tb_holdings){.slots = berth->slots, .holds = holds};
+    client->berth = berth;
     client->wire = berth->wire;
     client->events.wire = berth->wire;
     client->events.hears_devices = berth->hears_devices;
@@ -232,6 +233,9 @@ static tb_status carry_out(tb_client *client, tb_order *order)
         return release(client, order);
     case TB_ORDER_MEMORY:
         return tell_memory(client, order);
+    case TB_ORDER_MORE_SLOTS:
+        tb_want_slots(client->berth);
+        return TB_OK;
     case TB_ORDER_TELL_KEY:
         return tell_key(order);
     case TB_ORDER_KEEP_COPY:
@@ -257,6 +261,7 @@ tb_status tb_do_next_order(tb_client *client, bool *any)
     atomic_store(&wire->head, ++client->head);
     if (atomic_load(&wire->client_sleeps))
         tb_wire_wake(&wire->head);
+    client->holdings.slots_bytes = tb_slots_after(&client->berth->extent, atomic_load(&client->berth->steps));
     return carry_out(client, &order);
 }
 

@@ -20,6 +20,7 @@ typedef struct tb_client {
     const tb_chip *chips;
     int chip_count;
     tb_wire *wire;
+    tb_berth *berth;
     uint32_t head; /* orders that have been copied out */
     tb_client_stream streams[TB_WIRE_STREAMS];
     tb_client_events events;
@@ -27,7 +28,7 @@ typedef struct tb_client {
 } tb_client;
 
 /* A client that holds nothing; zeroed before. Whoever begins it says what its memory's `most` and `sleeper` are. */
-void tb_begin_client(tb_client *client, const tb_berth *berth, const tb_chip *chips, int chip_count);
+void tb_begin_client(tb_client *client, tb_berth *berth, const tb_chip *chips, int chip_count);
 
 /* The client's next order, if there is any. TB_REFUSED (check_order.h): the client may not order it. */
 tb_status tb_do_next_order(tb_client *client, bool *any);

@@ -5,6 +5,7 @@
 #include "lib/server/kept_copies.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Clients at a time. Berths that wait for the next ones: so many are made, and so many kept that others have left, but of the computer's
@@ -17,22 +18,27 @@ enum { CLIENTS_MOST = 256, READY_LEAST = 2, READY_MOST = 16, MEMORY_SHARE = 32 }
 
 static struct {
     tb_lock lock;
-    uint64_t slots_bytes;
-    int most; /* that are ready */
+    tb_slots_extent slots;
+    int most;            /* that are ready */
+    uint64_t steps_most; /* of all clients' slots */
     tb_berth ready[READY_MOST], left[READY_MOST];
     int ready_count, left_count;
-    double taken;                  /* when one was taken last */
-    double failed;                 /* when there was no memory for one */
-    tb_wire *in_use[CLIENTS_MOST]; /* whose hearts beat */
+    double taken;                   /* when one was taken last */
+    double failed;                  /* when there was no memory for one */
+    tb_berth *in_use[CLIENTS_MOST]; /* whose hearts beat */
     int clients;
+    tb_berth *growing;               /* NULL: none does */
+    tb_berth *wanting[CLIENTS_MOST]; /* to grow, in the order of asking */
+    int wanting_count;
     double empty_since;
 } port;
 
-void tb_open_port(uint64_t slots_bytes)
+void tb_open_port(const tb_slots_extent *slots)
 {
     const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
-                   most = memory / MEMORY_SHARE / (slots_bytes + 1);
-    port.slots_bytes = slots_bytes;
+                   most = memory / MEMORY_SHARE / (slots->first + 1);
+    port.slots = *slots;
+    port.steps_most = memory / MEMORY_SHARE / (slots->step + 1);
     port.most = most < READY_LEAST ? READY_LEAST : most > READY_MOST ? READY_MOST : (int)most;
     port.taken = port.empty_since = tb_seconds();
 }
@@ -47,7 +53,7 @@ bool tb_take_berth(tb_berth *berth)
         *berth = port.ready[--port.ready_count];
     port.taken = tb_seconds();
     tb_free_lock(&port.lock);
-    return has_room && (is_ready || tb_make_berth(berth, port.slots_bytes));
+    return has_room && (is_ready || tb_make_berth(berth, &port.slots));
 }
 
 void tb_give_berth(tb_berth *berth, bool has_ended)
@@ -94,7 +100,7 @@ static void add_ready(tb_berth *berth)
 
 static void make_ready(tb_berth *berth)
 {
-    if (tb_make_berth(berth, port.slots_bytes)) {
+    if (tb_make_berth(berth, &port.slots)) {
         add_ready(berth);
         return;
     }
@@ -114,9 +120,71 @@ static bool take_surplus(tb_berth *berth)
     return any;
 }
 
+/* ---- Slots that grow -------------------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static bool find(tb_berth *const *berths, int count, const tb_berth *berth, int *index)
+{
+    *index = 0;
+    while (*index < count && berths[*index] != berth)
+        ++*index;
+    return *index < count;
+}
+
+/* Under the lock: by which all clients' slots have grown, or are about to. */
+static uint64_t count_steps(void)
+{
+    uint64_t steps = (uint64_t)port.wanting_count + (port.growing ? 1 : 0);
+    for (int i = 0; i < port.clients; i++)
+        steps += atomic_load(&port.in_use[i]->steps);
+    return steps;
+}
+
+void tb_want_slots(tb_berth *berth)
+{
+    int index;
+    tb_take_lock(&port.lock);
+    if (find(port.in_use, port.clients, berth, &index) && port.growing != berth &&
+        !find(port.wanting, port.wanting_count, berth, &index) && count_steps() < port.steps_most)
+        port.wanting[port.wanting_count++] = berth;
+    tb_free_lock(&port.lock);
+}
+
+/* Under the lock. */
+static void stop_wanting(const tb_berth *berth)
+{
+    int index;
+    if (!find(port.wanting, port.wanting_count, berth, &index))
+        return;
+    port.wanting_count--;
+    memmove(&port.wanting[index], &port.wanting[index + 1],
+            (size_t)(port.wanting_count - index) * sizeof *port.wanting);
+}
+
+/* Those of the client that has asked first. */
+static bool grow_slots(void)
+{
+    tb_take_lock(&port.lock);
+    tb_berth *berth = port.growing = port.wanting_count > 0 ? port.wanting[0] : NULL;
+    if (berth)
+        stop_wanting(berth);
+    tb_free_lock(&port.lock);
+    if (!berth)
+        return false;
+    tb_grow_berth(berth);
+    tb_take_lock(&port.lock);
+    port.growing = NULL;
+    tb_free_lock(&port.lock);
+    return true;
+}
+
+/* ---- Now and then ----------------------------------------------------------------------------------------- */
+
 void tb_keep_berths(void)
 {
     tb_berth berth;
+    while (grow_slots())
+        ;
     while (take_left(&berth)) {
         tb_clean_berth(&berth);
         add_ready(&berth);
@@ -129,25 +197,29 @@ void tb_keep_berths(void)
 
 /* ---- Clients ---------------------------------------------------------------------------------------------- */
 
-bool tb_enter_port(tb_wire *wire)
+bool tb_enter_port(tb_berth *berth)
 {
     tb_take_lock(&port.lock);
     const bool has_room = port.clients < CLIENTS_MOST;
     if (has_room)
-        port.in_use[port.clients++] = wire;
-    tb_tell_client_keys(wire);
+        port.in_use[port.clients++] = berth;
+    tb_tell_client_keys(berth->wire);
     tb_free_lock(&port.lock);
     return has_room;
 }
 
-void tb_leave_port(const tb_wire *wire)
+void tb_leave_port(const tb_berth *berth)
 {
+    int index;
     tb_take_lock(&port.lock);
-    for (int i = 0; i < port.clients; i++)
-        if (port.in_use[i] == wire) {
-            port.in_use[i] = port.in_use[--port.clients];
-            break;
-        }
+    stop_wanting(berth);
+    while (port.growing == berth) {
+        tb_free_lock(&port.lock);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        tb_take_lock(&port.lock);
+    }
+    if (find(port.in_use, port.clients, berth, &index))
+        port.in_use[index] = port.in_use[--port.clients];
     port.empty_since = tb_seconds();
     tb_free_lock(&port.lock);
 }
@@ -156,8 +228,8 @@ void tb_beat(void)
 {
     tb_take_lock(&port.lock);
     for (int i = 0; i < port.clients; i++) {
-        atomic_fetch_add(&port.in_use[i]->heartbeat, 1);
-        tb_tell_client_keys(port.in_use[i]);
+        atomic_fetch_add(&port.in_use[i]->wire->heartbeat, 1);
+        tb_tell_client_keys(port.in_use[i]->wire);
     }
     tb_free_lock(&port.lock);
 }

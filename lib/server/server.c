@@ -33,7 +33,7 @@
 /* Copies of operands that nobody has used for so long are given back. */
 #define UNUSED_SECONDS 600.0
 
-/* What a pipeline's slots take, and pieces beside them: a pipeline for each device. */
+/* Pieces beside the slots of a pipeline for each device. */
 #define SLOTS_BESIDE ((uint64_t)8 << 20)
 
 static tb_session_facts facts;
@@ -42,10 +42,12 @@ static atomic_bool stop, lost;
 static volatile sig_atomic_t was_signalled;
 static double ready_since;
 
-static uint64_t slots_bytes(void)
+static tb_slots_extent slots_extent(void)
 {
     enum { SLOTS_OF_A_PIPELINE = 8 };
-    return (uint64_t)facts.chip_count * (SLOTS_OF_A_PIPELINE * (uint64_t)tb_slot_bytes() + SLOTS_BESIDE);
+    const uint64_t devices = (uint64_t)facts.chip_count,
+                   slots = SLOTS_OF_A_PIPELINE * (uint64_t)tb_slot_bytes();
+    return (tb_slots_extent){devices * (slots + SLOTS_BESIDE), devices * slots, TB_WIRE_STEPS};
 }
 
 /* What devices had to do is looked at with each move of the heartbeat, and summed up over this long. */
@@ -145,7 +147,7 @@ static bool say_welcome(int socket, const tb_berth *berth)
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    own.slots_bytes = berth->slots_bytes;
+    own.slots = berth->extent;
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof files);
@@ -166,13 +168,13 @@ static void hold_session(int socket, tb_berth *berth, pid_t pid)
 {
     const int client = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     bool is_unused = true;
-    if (tb_enter_port(berth->wire)) {
+    if (tb_enter_port(berth)) {
         is_unused = !say_welcome(socket, berth);
         if (!is_unused && tb_hold_session(&facts, berth, socket, client, &stop) == TB_DEVICES_FAILED) {
             atomic_store(&lost, true);
             atomic_store(&stop, true);
         }
-        tb_leave_port(berth->wire);
+        tb_leave_port(berth);
     }
     tb_give_berth(berth, is_unused || has_ended(client));
     if (client >= 0)
@@ -360,7 +362,8 @@ static tb_server_end serve_at(tb_listening *listening, const tb_server_options *
         return TB_SERVER_HAS_NO_DEVICE;
     }
     prepare_welcome();
-    tb_open_port(slots_bytes());
+    const tb_slots_extent slots = slots_extent();
+    tb_open_port(&slots);
     tb_keep_berths();
     if (!tb_listen(listening) || !receive_clients(listening, options))
         return TB_SERVER_HAS_NO_SOCKET;

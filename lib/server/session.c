@@ -149,7 +149,7 @@ static tb_status serve_among_others(session *session, int socket, int client, co
     return status;
 }
 
-static void begin(session *session, const tb_session_facts *facts, const tb_berth *berth)
+static void begin(session *session, const tb_session_facts *facts, tb_berth *berth)
 {
     tb_client *client = &session->client;
     tb_begin_client(client, berth, facts->chips, facts->chip_count);
@@ -158,7 +158,7 @@ static void begin(session *session, const tb_session_facts *facts, const tb_bert
     session->sleeper.wire = berth->wire;
 }
 
-tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, int socket, int client,
+tb_ending tb_hold_session(const tb_session_facts *facts, tb_berth *berth, int socket, int client,
                           const atomic_bool *stop)
 {
     session *session = calloc(1, sizeof *session);

@@ -20,7 +20,7 @@ typedef struct tb_session_facts {
 
 /* Until the client ends, or is refused, or `stop` says so. client: a file that becomes readable when the client has ended; -1: only
  * the socket tells. All that the client held is free on return. */
-tb_ending tb_hold_session(const tb_session_facts *facts, const tb_berth *berth, int socket, int client,
+tb_ending tb_hold_session(const tb_session_facts *facts, tb_berth *berth, int socket, int client,
                           const atomic_bool *stop);
 
 #endif

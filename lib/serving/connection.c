@@ -70,16 +70,39 @@ static bool stays_as_long(int file, size_t bytes)
 
 /* A forked child does not get it: the server writes to the parent's pages. Pages are there already, and are found as they are touched:
  * to find all of 72 MiB at once would take longer than most first products. */
-static void *map(int file, size_t bytes)
+static void *map(int file, uint64_t bytes)
 {
-    void *mapped = MAP_FAILED;
-    if (stays_as_long(file, bytes))
-        mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
+    if (!stays_as_long(file, bytes))
+        return NULL;
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED)
         return NULL;
     madvise(mapped, bytes, MADV_DONTFORK);
     return mapped;
+}
+
+/* No sum of these is too large to be a number. */
+static bool is_possible(const tb_slots_extent *extent)
+{
+    return extent->first < UINT64_MAX / 4 && extent->step < UINT64_MAX / 4 / (TB_WIRE_STEPS + 1) &&
+           extent->steps_most <= TB_WIRE_STEPS;
+}
+
+static uint64_t slots_bytes(void)
+{
+    return tb_slots_after(&server.welcome.slots, server.welcome.slots.steps_most);
+}
+
+/* Where the process may not map all that they could grow to, they do not grow. */
+static char *map_slots(int file)
+{
+    if (!is_possible(&server.welcome.slots) || !stays_as_long(file, slots_bytes()))
+        return NULL;
+    char *slots = map(file, slots_bytes());
+    if (slots)
+        return slots;
+    server.welcome.slots.steps_most = 0;
+    return map(file, slots_bytes());
 }
 
 static bool greet(int socket, size_t slot_bytes, int milliseconds)
@@ -95,7 +118,9 @@ static bool greet(int socket, size_t slot_bytes, int milliseconds)
             server.welcome.knows_clusters[device] ? &server.welcome.clusters[device] : NULL;
     if (beside.has_files) {
         server.wire = map(beside.files[0], sizeof *server.wire);
-        server.slots = map(beside.files[1], server.welcome.slots_bytes);
+        server.slots = map_slots(beside.files[1]);
+        close(beside.files[0]);
+        close(beside.files[1]);
     }
     if (server.wire && server.slots)
         return true;
@@ -128,7 +153,7 @@ static void unmap(void)
     if (server.wire)
         munmap(server.wire, sizeof *server.wire);
     if (server.slots)
-        munmap(server.slots, server.welcome.slots_bytes);
+        munmap(server.slots, slots_bytes());
 }
 
 static void close_socket(void)
@@ -176,6 +201,13 @@ const tb_welcome *tb_server_welcome(void)
 char *tb_server_slots(void)
 {
     return server.slots;
+}
+
+uint32_t tb_server_slots_steps(void)
+{
+    const uint32_t steps = atomic_load_explicit(&server.wire->slots_steps, memory_order_acquire),
+                   most = server.welcome.slots.steps_most;
+    return steps < most ? steps : most;
 }
 
 bool tb_server_knows_key(uint64_t key)

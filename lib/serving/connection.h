@@ -24,8 +24,9 @@ double tb_server_is_left_alone_until(void);
 /* What the server has said of its devices. Connected only. */
 const tb_welcome *tb_server_welcome(void);
 
-/* Memory that both sides map, of tb_server_welcome()->slots_bytes. */
+/* Memory that both sides map, as tb_server_welcome()->slots says, and by how many steps it has grown up to now. */
 char *tb_server_slots(void);
+uint32_t tb_server_slots_steps(void);
 
 /* Whether the server has been told of the key of an operand, not 0. */
 bool tb_server_knows_key(uint64_t key);

@@ -146,8 +146,9 @@ static void release(int device, void *memory)
 
 /* They are given out in pieces, the first that are free. */
 #define PIECE ((size_t)64 << 10)
-enum { PIECES_MOST = 8192 };
+enum { PIECES_MOST = 1 << 15 };
 static uint8_t piece_taken[PIECES_MOST];
+static uint32_t steps_asked; /* by which the slots are to have grown */
 
 static size_t pieces_of(size_t bytes)
 {
@@ -156,8 +157,16 @@ static size_t pieces_of(size_t bytes)
 
 static size_t all_pieces(void)
 {
-    const size_t all = (size_t)tb_server_welcome()->slots_bytes / PIECE;
+    const size_t all = (size_t)tb_slots_after(&tb_server_welcome()->slots, tb_server_slots_steps()) / PIECE;
     return all < PIECES_MOST ? all : PIECES_MOST;
+}
+
+/* What a device copies does not go beyond a step. */
+static bool begins_step(size_t piece)
+{
+    const tb_slots_extent *slots = &tb_server_welcome()->slots;
+    const uint64_t offset = (uint64_t)piece * PIECE;
+    return offset >= slots->first && slots->step > 0 && (offset - slots->first) % slots->step < PIECE;
 }
 
 static tb_status allocate_pinned(size_t bytes, void **memory)
@@ -166,7 +175,7 @@ static tb_status allocate_pinned(size_t bytes, void **memory)
     size_t first = 0, free = 0;
     tb_take_lock(&lock);
     for (size_t piece = 0; piece < all && free < count; piece++) {
-        free = piece_taken[piece] ? 0 : free + 1;
+        free = piece_taken[piece] ? 0 : begins_step(piece) ? 1 : free + 1;
         first = piece + 1 - free;
     }
     if (free == count)
@@ -186,7 +195,29 @@ static void release_pinned(void *memory, size_t bytes)
 
 static bool has_pinned(const void *address)
 {
-    return (uintptr_t)address - (uintptr_t)tb_server_slots() < tb_server_welcome()->slots_bytes;
+    const tb_slots_extent *slots = &tb_server_welcome()->slots;
+    return (uintptr_t)address - (uintptr_t)tb_server_slots() < tb_slots_after(slots, slots->steps_most);
+}
+
+/* Asked for one step after the other. */
+static bool may_ask(uint32_t steps)
+{
+    tb_take_lock(&lock);
+    const bool may = steps_asked == steps && steps < tb_server_welcome()->slots.steps_most;
+    if (may)
+        steps_asked++;
+    tb_free_lock(&lock);
+    return may;
+}
+
+/* The slots are as one pipeline of each device wants them, and each step is for one more. */
+static int pipelines(int device, int wanted)
+{
+    const uint32_t steps = tb_server_slots_steps();
+    (void)device;
+    if (wanted > (int)steps + 1 && may_ask(steps))
+        (void)send(&(tb_order){.kind = TB_ORDER_MORE_SLOTS});
+    return (int)steps + 1;
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
@@ -373,6 +404,7 @@ static const tb_device_operations operations = {
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
     .has_pinned = has_pinned,
+    .pipelines = pipelines,
     .describe = describe,
     .open_device = open_device,
     .clusters = clusters,
@@ -404,6 +436,7 @@ static void forget_numbers(void)
     memset(stream_taken, 0, sizeof stream_taken);
     memset(event_taken, 0, sizeof event_taken);
     memset(piece_taken, 0, sizeof piece_taken);
+    steps_asked = 0;
     lock = (tb_lock){0};
 }
 

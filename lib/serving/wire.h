@@ -23,6 +23,7 @@ enum {
     TB_WIRE_STREAMS = 64,
     TB_WIRE_DEVICES = 8,
     TB_WIRE_KEYS = 256,
+    TB_WIRE_STEPS = 3,
 };
 
 /* What an order is about is named by the client: its streams and events by small numbers. */
@@ -34,9 +35,10 @@ typedef enum tb_order_kind {
     TB_ORDER_DESTROY_STREAM,
     TB_ORDER_CREATE_EVENT,
     TB_ORDER_DESTROY_EVENT,
-    TB_ORDER_ALLOCATE, /* `bytes` of the device's memory; answered with where it is */
-    TB_ORDER_RELEASE,  /* what is at `address`, once the streams are done with it */
-    TB_ORDER_MEMORY,   /* answered with the bytes that are free, and all that the client may have */
+    TB_ORDER_ALLOCATE,   /* `bytes` of the device's memory; answered with where it is */
+    TB_ORDER_RELEASE,    /* what is at `address`, once the streams are done with it */
+    TB_ORDER_MEMORY,     /* answered with the bytes that are free, and all that the client may have */
+    TB_ORDER_MORE_SLOTS, /* slots_steps moves when there are */
     /* Of copies of operands that the server keeps (lib/device/others_copies.h): */
     TB_ORDER_TELL_KEY,
     TB_ORDER_KEEP_COPY, /* of `bytes` at `address`, once the stream has come here; answered when the notes have been read */
@@ -73,8 +75,9 @@ typedef struct tb_wire {
     cpu_set_t cores;
     _Alignas(64) _Atomic(uint32_t) heartbeat; /* moves every few milliseconds */
     _Atomic(int32_t) status; /* a tb_status: what became of the client's orders; other than TB_OK for good */
-    _Atomic(uint32_t) answered; /* the number of the last order that has been answered */
-    int32_t answer;             /* a tb_status */
+    _Atomic(uint32_t) answered;    /* the number of the last order that has been answered */
+    int32_t answer;                /* a tb_status */
+    _Atomic(uint32_t) slots_steps; /* by which the slots have grown */
     uint64_t answers[2];
     _Alignas(64) _Atomic(uint64_t) keys[TB_WIRE_KEYS]; /* that the server has been told of; 0: none */
     _Atomic(uint32_t) key_changes;                     /* how many there had been */
@@ -86,6 +89,18 @@ typedef struct tb_wire {
  * who comes meanwhile waits. What was taken back the client forgets before it uses anything again. */
 #define TB_WIRE_TAKING_BACK (UINT32_MAX - 1)
 #define TB_WIRE_TAKEN_BACK  UINT32_MAX
+
+/* Slots are there from the beginning as one pipeline of each device wants them. For each of up to so many more of them they grow by a
+ * step, when the client asks for it. What a device copies lies in the first part, or in one step. */
+typedef struct tb_slots_extent {
+    uint64_t first, step;
+    uint32_t steps_most;
+} tb_slots_extent;
+
+static inline uint64_t tb_slots_after(const tb_slots_extent *extent, uint32_t steps)
+{
+    return extent->first + steps * extent->step;
+}
 
 /* ---- The greeting, by the socket -------------------------------------------------------------------------- */
 
@@ -102,7 +117,7 @@ typedef struct tb_welcome {
     int32_t device_count;
     int32_t clients; /* that the server has */
     int32_t process;
-    uint64_t slots_bytes;
+    tb_slots_extent slots;
     uint64_t held_bytes[TB_WIRE_DEVICES]; /* of the devices' memory, by clients */
     uint64_t kept_bytes[TB_WIRE_DEVICES]; /* by copies of operands, for all clients */
     uint64_t found_bytes;                 /* that clients have had of those, ever */

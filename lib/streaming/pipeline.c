@@ -187,10 +187,18 @@ static void stop_waiting(struct queue *queue, const tb_turn *turn)
         }
 }
 
-/* Under the lock. -1: none is free. */
-static int free_channel(const struct queue *queue, bool medium)
+/* Those that there is pinned memory for, of as many as are wanted. */
+static int channels_of(int device, int wanted)
 {
-    for (int channel = 0; channel < (medium ? CHANNELS : 1); channel++)
+    int (*pipelines)(int, int) = tb_device_at(device)->pipelines;
+    const int most = pipelines ? pipelines(device, wanted < CHANNELS ? wanted : CHANNELS) : CHANNELS;
+    return most < CHANNELS ? most : CHANNELS;
+}
+
+/* Under the lock. -1: none is free. */
+static int free_channel(const struct queue *queue, const tb_turn *turn)
+{
+    for (int channel = 0; channel < (turn->medium ? channels_of(turn->device, 0) : 1); channel++)
         if (!queue->taken[channel])
             return channel;
     return -1;
@@ -203,9 +211,12 @@ static tb_status wait_for_channel(struct queue *queue, tb_turn *turn)
     begin_anew(queue, turn->device);
     enter(queue, turn);
     while (!tb_is_damaged(&queue->lock) &&
-           (queue->first != turn || (turn->channel = free_channel(queue, turn->medium)) < 0)) {
+           (queue->first != turn || (turn->channel = free_channel(queue, turn)) < 0)) {
         const uint32_t seen = atomic_load(&queue->changes);
+        const int turns = queue->turns;
         tb_free_lock(&queue->lock);
+        if (turn->medium)
+            (void)channels_of(turn->device, turns);
         tb_wait_while(&queue->changes, seen, -1);
         tb_take_lock(&queue->lock);
     }

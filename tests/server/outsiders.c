@@ -94,9 +94,14 @@ static void open_wire(relayed *answer)
     put_file(answer, 0, sizeof(tb_wire), F_SEAL_GROW);
 }
 
+static uint64_t slots_bytes_of(const tb_welcome *welcome)
+{
+    return tb_slots_after(&welcome->slots, welcome->slots.steps_most);
+}
+
 static void open_slots(relayed *answer)
 {
-    put_file(answer, 1, answer->welcome.slots_bytes, F_SEAL_GROW);
+    put_file(answer, 1, slots_bytes_of(&answer->welcome), F_SEAL_GROW);
 }
 
 static void shorten_wire(relayed *answer)
@@ -106,12 +111,12 @@ static void shorten_wire(relayed *answer)
 
 static void shorten_slots(relayed *answer)
 {
-    put_file(answer, 1, answer->welcome.slots_bytes - 1, F_SEAL_SHRINK);
+    put_file(answer, 1, slots_bytes_of(&answer->welcome) - 1, F_SEAL_SHRINK);
 }
 
 static void tell_endless_slots(relayed *answer)
 {
-    answer->welcome.slots_bytes = UINT64_MAX;
+    answer->welcome.slots.first = UINT64_MAX;
 }
 
 static void send_folders(relayed *answer)
@@ -126,7 +131,7 @@ static void send_folders(relayed *answer)
 static void send_dead_files(relayed *answer)
 {
     put_file(answer, 0, sizeof(tb_wire), F_SEAL_SHRINK);
-    put_file(answer, 1, answer->welcome.slots_bytes, F_SEAL_SHRINK);
+    put_file(answer, 1, slots_bytes_of(&answer->welcome), F_SEAL_SHRINK);
 }
 
 static void send_as_another_user(relayed *answer)

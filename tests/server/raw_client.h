@@ -93,7 +93,7 @@ static inline void raw_finish(raw_client *client)
 static inline void raw_come(raw_client *client)
 {
     *client = (raw_client){0};
-    if (!tb_make_berth(&client->berth, RAW_SLOTS_BYTES) ||
+    if (!tb_make_berth(&client->berth, &(tb_slots_extent){.first = RAW_SLOTS_BYTES}) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET, 0, client->sockets) != 0 ||
         pthread_create(&client->session, NULL, raw_hold, client) != 0)
         abort();

@@ -4,6 +4,7 @@
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
+#include "lib/serving/connection.h"
 #include "tests/server/running_server.h"
 #include "tests/server/served_client.h"
 
@@ -82,23 +83,38 @@ static void cut(void)
 
 static void *multiply_in_thread(void *number)
 {
-    /* While one thread looks for the server, the others' products stay on the host. */
     const int count = 15,
               served = multiply_many(seed + (uint64_t)(uintptr_t)number, count, 150, "in a thread");
-    CHECK(served > 0, "%d of %d products of a thread were served", served, count);
+    CHECK(served == count, "%d of %d products of a thread were served", served, count);
     return NULL;
 }
 
-static void multiply_in_threads(void *unused)
+static void multiply_at_once(void)
 {
-    enum { THREADS = 4 };
-    (void)unused;
+    enum { THREADS = 8 };
     pthread_t threads[THREADS];
-    prefer_device();
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, multiply_in_thread, (void *)i);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+}
+
+static void wait_for_slots(void)
+{
+    for (int i = 0; i < 1000 && tb_server_slots_steps() == 0; i++)
+        server_pause(0.01);
+    CHECK(tb_server_slots_steps() > 0, "slots have not grown for threads that multiply at once");
+}
+
+/* While one thread looks for the server, the others' products would stay on the host. */
+static void multiply_in_threads(void *unused)
+{
+    (void)unused;
+    prefer_device();
+    multiply_in_thread(0);
+    multiply_at_once();
+    wait_for_slots();
+    multiply_at_once();
 }
 
 static void threads(void)
