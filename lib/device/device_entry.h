@@ -1,4 +1,4 @@
-/* The door to the driver: every operation of a device goes in and out through it. It knows which threads are
+/* The door to the driver: every operation of a device of the process's own goes in and out through it. It knows which threads are
  * inside, so that one that leaves from there by a jump is told from others (lib/process/leaving.h), and is
  * shut when the process exits: no operation is begun once exit handlers run.
  */

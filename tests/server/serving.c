@@ -1,6 +1,6 @@
 /* Products of processes that the server computes, and that the host computes when there is no server any more: always right.
  *
- *   serving products|cut|threads|forks|own|ends|returns|without|again|clients|sleepers COMMAND
+ *   serving products|cut|threads|forks|own|ends|returns|without|again|clients COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
@@ -359,77 +359,14 @@ static void clients(void)
     CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
 }
 
-/* ---- Clients that sleep ------------------------------------------------------------------------------------- */
-
-/* Clients' turns: what they hold together is more than the device has. */
-static struct {
-    atomic_int turn;
-} * turns;
-
-enum { SLEEPERS = 5, TURNS = 3, THREADS_OF_SLEEPER = 2 };
-
-/* The threads of a client share its slots: not all of these are served. */
-static void *multiply_beside(void *number)
-{
-    multiply_many(seed + (uint64_t)(uintptr_t)number, 2, 200, "by threads that wake up");
-    return NULL;
-}
-
-static void multiply_in_turn(void *number)
-{
-    enum { COUNT = 4 };
-    pthread_t threads[THREADS_OF_SLEEPER];
-    int served = 0;
-    prefer_device();
-    for (int turn = *(int *)number; turn < SLEEPERS * TURNS; turn += SLEEPERS) {
-        while (atomic_load(&turns->turn) < turn)
-            server_pause(0.005);
-        for (uintptr_t i = 0; i < THREADS_OF_SLEEPER && turn >= SLEEPERS; i++)
-            pthread_create(&threads[i], NULL, multiply_beside, (void *)(10 * (uintptr_t)turn + i));
-        for (int i = 0; i < THREADS_OF_SLEEPER && turn >= SLEEPERS; i++)
-            pthread_join(threads[i], NULL);
-        served += multiply_many(seed + (uint64_t)turn, COUNT, 200, "by one of many who sleep");
-        server_pause(0.4); /* who has been awake so shortly keeps what it has */
-        atomic_fetch_add(&turns->turn, 1);
-    }
-    /* Where little is left a product may need more than a share of it. What must be so is in sharing.c. */
-    CHECK(served >= TURNS * COUNT - 1, "%d of %d products were served", served, TURNS * COUNT);
-}
-
-/* Each finds enough of what others have held, and goes on without what it has held itself. */
-static void sleepers(void)
-{
-    pid_t children[SLEEPERS];
-    turns = mmap(NULL, sizeof *turns, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    setenv("TILEBLAS_SIM_MEMORY", "41943040", 1);
-    const pid_t server = server_start();
-    unsetenv("TILEBLAS_SIM_MEMORY");
-    for (int i = 0; i < SLEEPERS; i++) {
-        fflush(stdout);
-        children[i] = fork();
-        if (children[i] == 0) {
-            atomic_store(&check_failures, 0);
-            multiply_in_turn(&i);
-            fflush(stdout);
-            _exit(atomic_load(&check_failures) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-        }
-    }
-    for (int i = 0; i < SLEEPERS; i++) {
-        const child_end end = child_wait(children[i], CHILD_SECONDS);
-        CHECK(end == CHILD_RIGHT, "a client that sleeps: %s", child_end_text(end));
-    }
-    check_nothing_is_held("after clients that slept");
-    server_end(server, SIGTERM);
-}
-
 int main(int argument_count, char **arguments)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"products", products}, {"cut", cut},         {"threads", threads},  {"forks", forks},
-                    {"own", own},           {"ends", ends},       {"returns", returns},  {"without", without},
-                    {"again", again},       {"clients", clients}, {"sleepers", sleepers}};
+    } programs[] = {{"products", products}, {"cut", cut},        {"threads", threads}, {"forks", forks},
+                    {"own", own},           {"ends", ends},      {"returns", returns}, {"without", without},
+                    {"again", again},       {"clients", clients}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
