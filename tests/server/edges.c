@@ -147,6 +147,30 @@ static tb_order notes_at(int64_t more)
     return keep(block, (uint64_t)(RAW_SLOTS_BYTES - ROW + more));
 }
 
+/* ---- Many pieces of memory --------------------------------------------------------------------------------- */
+
+/* More than a client may have are not there, and it keeps those that it has. */
+static void check_blocks(void)
+{
+    enum { BLOCKS_MOST = 4096, BYTES = 64 };
+    static uint64_t blocks[BLOCKS_MOST];
+    raw_client client;
+    uint64_t more;
+    raw_come(&client);
+    for (int i = 0; i < BLOCKS_MOST; i++)
+        CHECK(raw_take(&client, BYTES, &blocks[i]) == TB_OK, "there is no piece %d", i);
+    for (int i = 0; i < 64; i++)
+        CHECK(raw_take(&client, BYTES, &more) == TB_OUT_OF_MEMORY, "there is one more piece");
+    raw_write(&client, blocks[BLOCKS_MOST - 1], BYTES, 1);
+    CHECK(raw_count(&client, blocks[BLOCKS_MOST - 1], BYTES, 1) == BYTES / sizeof(uint32_t),
+          "the last piece is gone");
+    raw_release(&client, blocks[0]);
+    CHECK(raw_take(&client, BYTES, &more) == TB_OK,
+          "there is no piece in the place of one that was given back");
+    raw_leave(&client);
+    CHECK(client.ending == TB_CLIENT_LEFT, "a client with many pieces is refused");
+}
+
 /* ---- Launches after others --------------------------------------------------------------------------------- */
 
 /* Twice as many numbers as a matrix has, in each block. */
@@ -249,6 +273,7 @@ int main(void)
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         for (int more = 0; more < 2; more++)
             check_order(orders[i].what, orders[i].make, more, more == 0);
+    check_blocks();
     check_launches();
     return check_result();
 }

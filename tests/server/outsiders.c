@@ -1,6 +1,7 @@
-/* What a client believes of whoever answers at its server's place: its products are right whatever that says.
+/* What a client believes of whoever answers at its server's place: its products are right whatever that says. And what a server believes
+ * of whoever comes.
  *
- *   outsiders relayed|strange|mute COMMAND
+ *   outsiders relayed|strange|mute|callers COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device. Most of it is done by a relay: it stands where programs look for a server,
  * asks a sound one, and passes the answer on with one thing changed.
@@ -351,6 +352,45 @@ static void mute(void)
             close(there);
         remove(path);
     }
+}
+
+/* ---- Callers ------------------------------------------------------------------------------------------------ */
+
+/* Whether there is an answer to what is sent first, before the server hangs up. */
+static bool is_answered(const void *said, size_t bytes)
+{
+    tb_welcome answer;
+    const int caller = tb_open_server_socket();
+    struct pollfd ready = {.fd = caller, .events = POLLIN};
+    if (bytes > 0 && send(caller, said, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
+        abort();
+    const bool has_come = poll(&ready, 1, 20000) == 1;
+    const ssize_t received = recv(caller, &answer, sizeof answer, MSG_DONTWAIT);
+    CHECK(has_come, "after %zu bytes the server waits for more", bytes);
+    close(caller);
+    return received > 0;
+}
+
+/* The question for the welcome alone, that of a client, and those that are none. */
+static void callers(void)
+{
+    tb_hello hello = {.build = tb_wire_build()};
+    int clients = 1;
+    const pid_t server = server_start();
+    tileblas_set_option("SERVER", "auto");
+    CHECK(is_answered(&hello, sizeof hello), "a question is not answered");
+    for (int i = 0; i < 2; i++) {
+        hello.slot_bytes = (uint64_t)i;
+        hello.build = tb_wire_build() + 1;
+        CHECK(!is_answered(&hello, sizeof hello), "another build is answered");
+        hello.build = tb_wire_build();
+        for (size_t bytes = 0; bytes < sizeof hello; bytes += 5)
+            CHECK(!is_answered(&hello, bytes), "%zu bytes of a question are answered", bytes);
+    }
+    CHECK(server_holds(&clients) == 0 && clients == 0, "the server has %d clients", clients);
+    const child_end end = child_run(be_served, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client after all those: %s", child_end_text(end));
+    CHECK(server_end(server, SIGTERM) == 0, "the server did not end well");
 }
 
 int main(int argument_count, char **arguments)

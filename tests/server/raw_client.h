@@ -100,6 +100,79 @@ static inline void raw_come(raw_client *client)
     raw_send(client, &(tb_order){.kind = TB_ORDER_CREATE_STREAM});
 }
 
+/* ---- What it holds ----------------------------------------------------------------------------------------- */
+
+static inline tb_status raw_take(raw_client *client, uint64_t bytes, uint64_t *address)
+{
+    return raw_ask(client, (tb_order){.kind = TB_ORDER_ALLOCATE, .bytes = bytes}, address);
+}
+
+static inline void raw_release(raw_client *client, uint64_t address)
+{
+    raw_send(client, &(tb_order){.kind = TB_ORDER_RELEASE, .address = address});
+}
+
+/* So many of its threads give orders. */
+static inline void raw_use(raw_client *client, uint32_t threads)
+{
+    atomic_store(&client->berth.wire->use, threads);
+}
+
+/* Longer than a client does nothing that is awake (lib/server/sleepers.c). */
+#define RAW_ASLEEP_NANOSECONDS 150000000
+
+static inline void raw_fall_asleep(raw_client *client)
+{
+    raw_use(client, 0);
+    nanosleep(&(struct timespec){.tv_nsec = RAW_ASLEEP_NANOSECONDS}, NULL);
+}
+
+/* Between the device and the first bytes of the slots. */
+static inline tb_order raw_copy(tb_direction direction, uint64_t address, uint64_t bytes)
+{
+    tb_order order = {.kind = TB_ORDER_COMMAND};
+    void *const there = (void *)(uintptr_t)address;
+    order.command.kind = TB_COMMAND_COPY;
+    order.command.copy = direction == TB_HOST_TO_DEVICE ? tb_copy_of_bytes(direction, there, NULL, bytes)
+                                                        : tb_copy_of_bytes(direction, NULL, there, bytes);
+    return order;
+}
+
+/* So much of what is left as the slots hold at a time. */
+static inline uint64_t raw_part(uint64_t bytes)
+{
+    return bytes < RAW_SLOTS_BYTES ? bytes : RAW_SLOTS_BYTES;
+}
+
+static inline void raw_write(raw_client *client, uint64_t address, uint64_t bytes, uint32_t word)
+{
+    uint32_t *words = (uint32_t *)(void *)client->berth.slots;
+    for (size_t i = 0; i < RAW_SLOTS_BYTES / sizeof word; i++)
+        words[i] = word;
+    for (uint64_t part; bytes > 0; address += part, bytes -= part) {
+        part = raw_part(bytes);
+        const tb_order order = raw_copy(TB_HOST_TO_DEVICE, address, part);
+        raw_send(client, &order);
+    }
+    raw_finish(client);
+}
+
+/* How many words there are that. */
+static inline long raw_count(raw_client *client, uint64_t address, uint64_t bytes, uint32_t word)
+{
+    const uint32_t *words = (const uint32_t *)(const void *)client->berth.slots;
+    long count = 0;
+    for (uint64_t part; bytes > 0; address += part, bytes -= part) {
+        part = raw_part(bytes);
+        const tb_order order = raw_copy(TB_DEVICE_TO_HOST, address, part);
+        raw_send(client, &order);
+        raw_finish(client);
+        for (size_t i = 0; i < part / sizeof word; i++)
+            count += words[i] == word;
+    }
+    return count;
+}
+
 static inline void raw_leave(raw_client *client)
 {
     close(client->sockets[0]);
