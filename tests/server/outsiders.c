@@ -398,16 +398,18 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"relayed", relayed_soundly}, {"strange", strange}, {"mute", mute}};
+    } programs[] = {{"relayed", relayed_soundly}, {"strange", strange}, {"mute", mute}, {"callers", callers}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
     folder = make_runtime_folder();
     close(tb_open_private_folder());
     come = mmap(NULL, sizeof *come, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(arguments[1], programs[i].name) == 0)
-            programs[i].run();
+    size_t program = 0;
+    while (program < sizeof programs / sizeof *programs && strcmp(arguments[1], programs[program].name) != 0)
+        program++;
+    if (CHECK(program < sizeof programs / sizeof *programs, "there is no program %s", arguments[1]))
+        programs[program].run();
     remove_runtime_folder(&folder);
     return check_result();
 }
