@@ -320,7 +320,7 @@ static void threads(void)
 /* A server whose device refuses so often what clients would have. */
 static pid_t start_refused(int times)
 {
-    enum { MOST = 100, LINE = 24 };
+    enum { MOST = 100, LINE = 32 };
     char script[MOST * LINE] = "";
     for (int i = 1; i <= times && i <= MOST; i++)
         snprintf(script + strlen(script), LINE, "%spinned:%d=memory", i == 1 ? "" : ",", i);
