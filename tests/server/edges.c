@@ -148,53 +148,6 @@ static tb_order notes_at(int64_t more)
     return keep(block, (uint64_t)(RAW_SLOTS_BYTES - ROW + more));
 }
 
-/* ---- The ring ---------------------------------------------------------------------------------------------- */
-
-/* As many orders at once as the ring holds, which do nothing. */
-static void check_ring(int more)
-{
-    raw_client client;
-    raw_come(&client);
-    tb_wire *wire = client.berth.wire;
-    const tb_order nothing = load_from(0);
-    for (int i = 0; i < TB_WIRE_ORDERS; i++) {
-        wire->orders[i] = nothing;
-        wire->orders[i].command.copy.rows = 0;
-    }
-    const uint32_t tail = atomic_load(&wire->tail) + TB_WIRE_ORDERS + (uint32_t)more;
-    atomic_store(&wire->tail, tail);
-    tb_wire_wake(&wire->tail);
-    while (!raw_is_over(&client) && atomic_load(&wire->head) != tail)
-        raw_look_again();
-    raw_leave(&client);
-    CHECK(client.ending == (more == 0 ? TB_CLIENT_LEFT : TB_CLIENT_REFUSED),
-          "%d orders more than the ring holds end with %d", more, (int)client.ending);
-}
-
-/* ---- Many pieces of memory --------------------------------------------------------------------------------- */
-
-/* More than a client may have are not there, and it keeps those that it has. */
-static void check_blocks(void)
-{
-    enum { BLOCKS_MOST = 4096, BYTES = 64 };
-    static uint64_t blocks[BLOCKS_MOST];
-    raw_client client;
-    uint64_t more;
-    raw_come(&client);
-    for (int i = 0; i < BLOCKS_MOST; i++)
-        CHECK(raw_take(&client, BYTES, &blocks[i]) == TB_OK, "there is no piece %d", i);
-    for (int i = 0; i < 64; i++)
-        CHECK(raw_take(&client, BYTES, &more) == TB_OUT_OF_MEMORY, "there is one more piece");
-    raw_write(&client, blocks[BLOCKS_MOST - 1], BYTES, 1);
-    CHECK(raw_count(&client, blocks[BLOCKS_MOST - 1], BYTES, 1) == BYTES / sizeof(uint32_t),
-          "the last piece is gone");
-    raw_release(&client, blocks[0]);
-    CHECK(raw_take(&client, BYTES, &more) == TB_OK,
-          "there is no piece in the place of one that was given back");
-    raw_leave(&client);
-    CHECK(client.ending == TB_CLIENT_LEFT, "a client with many pieces is refused");
-}
-
 /* ---- Launches after others --------------------------------------------------------------------------------- */
 
 /* Twice as many numbers as a matrix has, in each block. */
@@ -328,9 +281,6 @@ int main(void)
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         for (int more = 0; more < 2; more++)
             check_order(orders[i].what, orders[i].make, more, more == 0);
-    check_ring(0);
-    check_ring(1);
-    check_blocks();
     check_launches();
     check_workspaces();
     return check_result();

@@ -352,6 +352,8 @@ int main(int argument_count, char **arguments)
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
+    signal(SIGXFSZ, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
     folder = make_runtime_folder();
     close(tb_open_private_folder());
     served = mmap(NULL, sizeof *served, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,13 +1,14 @@
 /* What a client believes of whoever answers at its server's place: its products are right whatever that says. And what a server believes
  * of whoever comes.
  *
- *   outsiders relayed|strange|mute|callers COMMAND
+ *   outsiders relayed|strange|mute|hanging|callers COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device. Most of it is done by a relay: it stands where programs look for a server,
  * asks a sound one, and passes the answer on with one thing changed.
  */
 #include "lib/process/clock.h"
 #include "lib/process/private_folder.h"
+#include "lib/serving/connection.h"
 #include "tests/server/door.h"
 #include "tests/server/running_server.h"
 #include "tests/server/served_client.h"
@@ -354,6 +355,48 @@ static void mute(void)
     }
 }
 
+/* In whose place this stands before send: it comes late. */
+static bool sends_late;
+ssize_t __real_send(int socket, const void *said, size_t bytes, int flags);
+ssize_t __wrap_send(int socket, const void *said, size_t bytes, int flags);
+ssize_t __wrap_send(int socket, const void *said, size_t bytes, int flags)
+{
+    struct pollfd over = {.fd = socket};
+    if (sends_late)
+        CHECK(poll(&over, 1, 20000) == 1, "nobody hangs up");
+    return __real_send(socket, said, bytes, flags);
+}
+
+static void call_late(void *unused)
+{
+    (void)unused;
+    tb_welcome welcome;
+    const int files = open_files();
+    tileblas_set_option("SERVER", "auto");
+    signal(SIGPIPE, SIG_DFL); /* whatever who runs this test has made of it */
+    sends_late = true;
+    CHECK(!tb_connect_to_server(1, 5000) && !tb_ask_status(&welcome, 5000), "nobody has answered");
+    CHECK(open_files() == files, "%d files stay open", open_files() - files);
+}
+
+/* Somebody hangs up before the client has said anything. */
+static void hanging(void)
+{
+    const int door = open_door(SOCK_SEQPACKET);
+    fflush(stdout);
+    const pid_t other = fork();
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            close(accept(door, NULL, NULL));
+    }
+    const child_end end = child_run(call_late, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client of whoever hangs up: %s", child_end_text(end));
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    close(door);
+}
+
 /* ---- Callers ------------------------------------------------------------------------------------------------ */
 
 /* Whether there is an answer to what is sent first, before the server hangs up. */
@@ -398,7 +441,11 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"relayed", relayed_soundly}, {"strange", strange}, {"mute", mute}, {"callers", callers}};
+    } programs[] = {{"relayed", relayed_soundly},
+                    {"strange", strange},
+                    {"mute", mute},
+                    {"hanging", hanging},
+                    {"callers", callers}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];

@@ -25,19 +25,23 @@ typedef struct raw_client {
     uint32_t numbers;
 } raw_client;
 
-/* The simulated device is up, and described. */
+/* The simulated devices are up, and described. */
 static inline bool raw_open(uint64_t memory_most)
 {
-    static tb_device_description description;
-    static tb_chip chip;
+    static tb_device_description descriptions[TB_WIRE_DEVICES];
+    static tb_chip chips[TB_WIRE_DEVICES];
     int devices;
-    if (tb_platform.open(&devices) != TB_OK || tb_device_at(0)->open_device(0) != TB_OK ||
-        tb_device_at(0)->describe(0, &description) != TB_OK)
+    if (tb_platform.open(&devices) != TB_OK)
         return false;
-    chip = tb_presume_chip(0, &description);
-    chip.clusters = tb_device_at(0)->clusters(0);
-    raw_facts = (tb_session_facts){.chips = &chip, .chip_count = 1, .memory_most = memory_most};
-    return true;
+    for (int i = 0; i < devices; i++) {
+        if (tb_device_at(i)->open_device(i) != TB_OK ||
+            tb_device_at(i)->describe(i, &descriptions[i]) != TB_OK)
+            return false;
+        chips[i] = tb_presume_chip(i, &descriptions[i]);
+        chips[i].clusters = tb_device_at(i)->clusters(i);
+    }
+    raw_facts = (tb_session_facts){.chips = chips, .chip_count = devices, .memory_most = memory_most};
+    return devices > 0;
 }
 
 static inline void *raw_hold(void *held)
