@@ -35,24 +35,28 @@ static tb_order copy_within(uint64_t address)
     return order;
 }
 
-static void check_shares(void)
+/* Of all the device's memory, or of as much of it as clients may have together; 0: they may have all. */
+static void check_shares(uint64_t most)
 {
-    enum { CLIENTS = 4 };
+    enum { CLIENTS = 6 };
+    const uint64_t all = most > 0 ? most : MEMORY;
     raw_client clients[CLIENTS];
     uint64_t address, sum = 0;
+    raw_facts.memory_most = most;
     for (int i = 0; i < CLIENTS; i++) {
         raw_come(&clients[i]);
         raw_use(&clients[i], 1);
         const uint64_t told = told_free(&clients[i]), got = take_all(&clients[i], &address);
         CHECK(got <= told && got + PIECE > told, "client %d is told of %llu bytes and gets %llu", i,
               (unsigned long long)told, (unsigned long long)got);
-        CHECK(i > 2 || got >= MEMORY / 8, "client %d gets %llu bytes", i, (unsigned long long)got);
+        CHECK(i > 2 || got >= all / 8, "client %d gets %llu bytes", i, (unsigned long long)got);
         sum += got;
     }
-    CHECK(sum <= MEMORY, "%llu bytes of %llu are given out", (unsigned long long)sum,
-          (unsigned long long)MEMORY);
+    CHECK(sum <= all && tb_held_bytes(0) == sum, "%llu bytes of %llu are given out, and %llu are said to be",
+          (unsigned long long)sum, (unsigned long long)all, (unsigned long long)tb_held_bytes(0));
     for (int i = 0; i < CLIENTS; i++)
         raw_leave(&clients[i]);
+    raw_facts.memory_most = 0;
 }
 
 /* What one held that sleeps is another one's; who is awake keeps what it has. */
@@ -229,7 +233,8 @@ int main(void)
     sim_set("MEMORY", "1048576");
     if (!raw_open(0))
         return EXIT_FAILURE;
-    check_shares();
+    check_shares(0);
+    check_shares(MEMORY / 4);
     check_sleepers();
     check_liars(&random);
     check_secrets();
