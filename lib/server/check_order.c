@@ -261,6 +261,9 @@ static bool has_sound_extents(const tb_product *product)
            (product->terms < 2 || product->m == product->n);
 }
 
+/* Kernels take it for memory of its own, which begins so on every device: what they read of it at once would fault elsewhere. */
+enum { WORKSPACE_ALIGNMENT = 256 };
+
 static bool check_launch(const tb_holdings *holdings, const tb_chip *chip, tb_launch *launch)
 {
     tb_product *product = &launch->product;
@@ -276,7 +279,9 @@ static bool check_launch(const tb_holdings *holdings, const tb_chip *chip, tb_la
             return false;
     launch->schedule = tb_make_schedule(kernel, product, tb_target_of(chip));
     return launch->schedule.workspace == 0 ||
-           holdings->holds(holdings, chip->device, (uintptr_t)launch->workspace, launch->schedule.workspace);
+           ((uintptr_t)launch->workspace % WORKSPACE_ALIGNMENT == 0 &&
+            holdings->holds(holdings, chip->device, (uintptr_t)launch->workspace,
+                            launch->schedule.workspace));
 }
 
 static bool check_panel(const tb_holdings *holdings, int device, const tb_panel *panel)

@@ -1,6 +1,7 @@
 /* Orders that use all that a client holds, and not a byte more; and the same orders a byte or a number further, which are refused.
  * And launches that are said to have the A of the one before. Sessions in this process, on the simulated device.
  */
+#include "dispatch/schedule.h"
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
 
@@ -228,6 +229,37 @@ static void check_launches(void)
     }
 }
 
+/* A launch whose workspace lies so far from the beginning of a block that is so much too large. */
+static bool is_taken(int64_t offset, int64_t more)
+{
+    raw_client client;
+    uint64_t memory, unused;
+    raw_come(&client);
+    const launches own = {numbers(&client, 1), numbers(&client, 2), numbers(&client, 1),
+                          numbers(&client, -1)};
+    tb_order order = launch(&own, NO_CHANGE);
+    tb_launch *launch = &order.command.launch;
+    const tb_kernel *kernel = tb_find_kernel("dgemm_crt_sm90");
+    const tb_schedule schedule = tb_make_schedule(kernel, &launch->product, tb_target_of(raw_facts.chips));
+    CHECK(schedule.workspace > 0, "%s needs no workspace", kernel->name);
+    if (raw_take(&client, (uint64_t)((int64_t)schedule.workspace + more), &memory) != TB_OK)
+        abort();
+    launch->row = tb_row_of(kernel);
+    launch->workspace = (void *)(uintptr_t)(memory + (uint64_t)offset);
+    raw_send(&client, &order);
+    const bool goes_on = raw_ask(&client, (tb_order){.kind = TB_ORDER_MEMORY}, &unused) == TB_OK;
+    raw_leave(&client);
+    return goes_on;
+}
+
+static void check_workspaces(void)
+{
+    enum { ALIGNMENT = 256 };
+    CHECK(is_taken(0, 0) && is_taken(ALIGNMENT, ALIGNMENT), "a workspace is refused");
+    CHECK(!is_taken(0, -1) && !is_taken(ALIGNMENT, ALIGNMENT - 1), "a workspace that is too small is taken");
+    CHECK(!is_taken(ALIGNMENT / 2, ALIGNMENT), "a workspace that begins anywhere is taken");
+}
+
 int main(void)
 {
     static const struct {
@@ -244,11 +276,12 @@ int main(void)
                   {"columns", columns},
                   {"a copy that is looked for", find_at},
                   {"notes", notes_at}};
-    if (!raw_open(1 << 20))
+    if (!raw_open(1 << 26))
         return EXIT_FAILURE;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         for (int more = 0; more < 2; more++)
             check_order(orders[i].what, orders[i].make, more, more == 0);
     check_launches();
+    check_workspaces();
     return check_result();
 }

@@ -212,6 +212,27 @@ static void clients_are_told_keys(void *own)
     free(wire);
 }
 
+/* Whoever reads a copy that goes has read all of it before its memory is another one's. */
+static void copies_go_once_they_are_read(void *own, void *other)
+{
+    enum { ROUNDS = 24 };
+    char notes[NOTES];
+    uint64_t bytes;
+    sim_set("DELAY", "10000");
+    for (int round = 0; round < ROUNDS; round++) {
+        const tb_copied_block block = block_at(other, 1);
+        keep(own, 1, (char)(round + 1), &nobodys);
+        fill(other, -1);
+        CHECK(tb_find_copy(&block, notes, sizeof notes, &bytes) == TB_OK && bytes == NOTES,
+              "there is no copy");
+        tb_drop_copies(0);
+        tb_wait_for_cleaning(0);
+        tb_synchronize(stream);
+        CHECK(holds(other, (char)(round + 1)), "round %d: what was read is another one's", round);
+    }
+    sim_set("DELAY", "0");
+}
+
 static void processes_have_keys_of_the_servers(void)
 {
     static tb_welcome first, second;
@@ -236,6 +257,7 @@ int main(void)
     copies_heed_the_limit(own);
     copies_go_first(own, other);
     what_fails_is_no_copy(own, other);
+    copies_go_once_they_are_read(own, other);
     clients_are_told_keys(own);
     processes_have_keys_of_the_servers();
     tb_release(0, own);

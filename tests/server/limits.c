@@ -320,7 +320,7 @@ static void threads(void)
 /* A server whose device refuses so often what clients would have. */
 static pid_t start_refused(int times)
 {
-    enum { MOST = 100, LINE = 24 };
+    enum { MOST = 100, LINE = 32 };
     char script[MOST * LINE] = "";
     for (int i = 1; i <= times && i <= MOST; i++)
         snprintf(script + strlen(script), LINE, "%spinned:%d=memory", i == 1 ? "" : ",", i);
@@ -352,12 +352,16 @@ int main(int argument_count, char **arguments)
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
+    signal(SIGXFSZ, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
     folder = make_runtime_folder();
     close(tb_open_private_folder());
     served = mmap(NULL, sizeof *served, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(arguments[1], programs[i].name) == 0)
-            programs[i].run();
+    size_t program = 0;
+    while (program < sizeof programs / sizeof *programs && strcmp(arguments[1], programs[program].name) != 0)
+        program++;
+    if (CHECK(program < sizeof programs / sizeof *programs, "there is no program %s", arguments[1]))
+        programs[program].run();
     remove_runtime_folder(&folder);
     return check_result();
 }

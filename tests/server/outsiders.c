@@ -1,12 +1,13 @@
 /* What a client believes of whoever answers at its server's place: its products are right whatever that says.
  *
- *   outsiders relayed|strange|mute COMMAND
+ *   outsiders relayed|strange|mute|hanging COMMAND
  *
  * COMMAND is the command `tileblas` on the simulated device. Most of it is done by a relay: it stands where programs look for a server,
  * asks a sound one, and passes the answer on with one thing changed.
  */
 #include "lib/process/clock.h"
 #include "lib/process/private_folder.h"
+#include "lib/serving/connection.h"
 #include "tests/server/door.h"
 #include "tests/server/running_server.h"
 #include "tests/server/served_client.h"
@@ -236,18 +237,26 @@ static void be_served(void *unused)
     CHECK(served == PRODUCTS, "%d of %d products were served", served, PRODUCTS);
 }
 
-/* And is not asked again and again. */
-static void be_left(void *unused)
+/* Longer than a client asks no server again. */
+#define LOOK_SECONDS 1.1
+
+/* And is not asked again and again; one without files that can be mapped, or that does nothing, not even when one is looked for again. */
+static void be_left(void *is_left_alone)
 {
-    (void)unused;
     const int files = open_files();
     const double start = tb_seconds();
     has_no_device = true;
     prefer_device();
-    const int served = multiply_all(), asked = atomic_load(come);
+    int served = multiply_all();
+    if (is_left_alone) {
+        server_pause(LOOK_SECONDS);
+        served += multiply_all();
+    }
+    const int asked = atomic_load(come);
     const double seconds = tb_seconds() - start;
     CHECK(served == 0, "%d products were served", served);
     CHECK(asked > 0 && asked <= 1 + (int)seconds, "it was asked %d times in %.1f s", asked, seconds);
+    CHECK(!is_left_alone || asked == 1, "it is not left alone: it was asked %d times", asked);
     CHECK(open_files() == files && shared_maps() == 0, "%d files stay open, and %d maps stay",
           open_files() - files, shared_maps());
 }
@@ -263,7 +272,7 @@ static pid_t start_elsewhere(void)
     return server;
 }
 
-static child_end meet_relay(int door, change *change, void (*client)(void *))
+static child_end meet_relay(int door, change *change, void (*client)(void *), bool *is_left_alone)
 {
     char path[PATH_MAX + 8];
     atomic_store(come, 0);
@@ -274,7 +283,7 @@ static child_end meet_relay(int door, change *change, void (*client)(void *))
         tileblas_set_option("SERVER", path);
         relay(door, change);
     }
-    const child_end end = child_run(client, NULL, CHILD_SECONDS);
+    const child_end end = child_run(client, is_left_alone, CHILD_SECONDS);
     kill(between, SIGKILL);
     waitpid(between, NULL, 0);
     return end;
@@ -285,7 +294,7 @@ static void relayed_soundly(void)
 {
     const pid_t server = start_elsewhere();
     const int door = open_door(SOCK_SEQPACKET);
-    const child_end end = meet_relay(door, change_nothing, be_served);
+    const child_end end = meet_relay(door, change_nothing, be_served, NULL);
     CHECK(end == CHILD_RIGHT, "a client behind a relay: %s", child_end_text(end));
     close(door);
     server_end(server, SIGTERM);
@@ -296,29 +305,32 @@ static void strange(void)
     static const struct {
         const char *what;
         change *change;
-    } rows[] = {{"another build", change_build},
-                {"another status", change_status},
-                {"no devices", tell_no_devices},
-                {"too many devices", tell_too_many_devices},
-                {"less than no devices", tell_negative_devices},
-                {"a byte less", leave_last_byte_out},
-                {"one byte", send_one_byte},
-                {"no file", send_no_file},
-                {"one file", send_one_file},
-                {"a wire that can be made shorter", open_wire},
-                {"slots that can be made shorter", open_slots},
-                {"a wire that is too short", shorten_wire},
-                {"slots that are too short", shorten_slots},
-                {"slots without end", tell_endless_slots},
-                {"folders", send_folders},
-                {"files of nobody", send_dead_files},
-                {"another user's answer", send_as_another_user}};
+        bool is_left_alone;
+    } rows[] = {{"another build", change_build, false},
+                {"another status", change_status, false},
+                {"no devices", tell_no_devices, false},
+                {"too many devices", tell_too_many_devices, false},
+                {"less than no devices", tell_negative_devices, false},
+                {"a byte less", leave_last_byte_out, false},
+                {"one byte", send_one_byte, false},
+                {"no file", send_no_file, false},
+                {"one file", send_one_file, false},
+                {"a wire that can be made shorter", open_wire, false},
+                {"slots that can be made shorter", open_slots, false},
+                {"a wire that is too short", shorten_wire, false},
+                {"slots that are too short", shorten_slots, true},
+                {"slots without end", tell_endless_slots, false},
+                {"folders", send_folders, false},
+                {"files of nobody", send_dead_files, true},
+                {"another user's answer", send_as_another_user, false}};
+    bool is_left_alone = true;
     const pid_t server = start_elsewhere();
     const int door = open_door(SOCK_SEQPACKET);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].change == send_as_another_user && geteuid() != 0)
             continue;
-        const child_end end = meet_relay(door, rows[i].change, be_left);
+        const child_end end =
+            meet_relay(door, rows[i].change, be_left, rows[i].is_left_alone ? &is_left_alone : NULL);
         CHECK(end == CHILD_RIGHT, "a client that is sent %s: %s", rows[i].what, child_end_text(end));
     }
     close(door);
@@ -358,21 +370,64 @@ static void mute(void)
     }
 }
 
+/* In whose place this stands before send: it comes late. */
+static bool sends_late;
+ssize_t __real_send(int socket, const void *said, size_t bytes, int flags);
+ssize_t __wrap_send(int socket, const void *said, size_t bytes, int flags);
+ssize_t __wrap_send(int socket, const void *said, size_t bytes, int flags)
+{
+    struct pollfd over = {.fd = socket};
+    if (sends_late)
+        CHECK(poll(&over, 1, 20000) == 1, "nobody hangs up");
+    return __real_send(socket, said, bytes, flags);
+}
+
+static void call_late(void *unused)
+{
+    (void)unused;
+    tb_welcome welcome;
+    const int files = open_files();
+    tileblas_set_option("SERVER", "auto");
+    sends_late = true;
+    CHECK(!tb_connect_to_server(1, 5000) && !tb_ask_status(&welcome, 5000), "nobody has answered");
+    CHECK(open_files() == files, "%d files stay open", open_files() - files);
+}
+
+/* Somebody hangs up before the client has said anything. */
+static void hanging(void)
+{
+    const int door = open_door(SOCK_SEQPACKET);
+    fflush(stdout);
+    const pid_t other = fork();
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            close(accept(door, NULL, NULL));
+    }
+    const child_end end = child_run(call_late, NULL, CHILD_SECONDS);
+    CHECK(end == CHILD_RIGHT, "a client of whoever hangs up: %s", child_end_text(end));
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    close(door);
+}
+
 int main(int argument_count, char **arguments)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"relayed", relayed_soundly}, {"strange", strange}, {"mute", mute}};
+    } programs[] = {{"relayed", relayed_soundly}, {"strange", strange}, {"mute", mute}, {"hanging", hanging}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
     folder = make_runtime_folder();
     close(tb_open_private_folder());
     come = mmap(NULL, sizeof *come, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(arguments[1], programs[i].name) == 0)
-            programs[i].run();
+    size_t program = 0;
+    while (program < sizeof programs / sizeof *programs && strcmp(arguments[1], programs[program].name) != 0)
+        program++;
+    if (CHECK(program < sizeof programs / sizeof *programs, "there is no program %s", arguments[1]))
+        programs[program].run();
     remove_runtime_folder(&folder);
     return check_result();
 }

@@ -25,19 +25,23 @@ typedef struct raw_client {
     uint32_t numbers;
 } raw_client;
 
-/* The simulated device is up, and described. */
+/* The simulated devices are up, and described. */
 static inline bool raw_open(uint64_t memory_most)
 {
-    static tb_device_description description;
-    static tb_chip chip;
+    static tb_device_description descriptions[TB_WIRE_DEVICES];
+    static tb_chip chips[TB_WIRE_DEVICES];
     int devices;
-    if (tb_platform.open(&devices) != TB_OK || tb_device_at(0)->open_device(0) != TB_OK ||
-        tb_device_at(0)->describe(0, &description) != TB_OK)
+    if (tb_platform.open(&devices) != TB_OK)
         return false;
-    chip = tb_presume_chip(0, &description);
-    chip.clusters = tb_device_at(0)->clusters(0);
-    raw_facts = (tb_session_facts){.chips = &chip, .chip_count = 1, .memory_most = memory_most};
-    return true;
+    for (int i = 0; i < devices; i++) {
+        if (tb_device_at(i)->open_device(i) != TB_OK ||
+            tb_device_at(i)->describe(i, &descriptions[i]) != TB_OK)
+            return false;
+        chips[i] = tb_presume_chip(i, &descriptions[i]);
+        chips[i].clusters = tb_device_at(i)->clusters(i);
+    }
+    raw_facts = (tb_session_facts){.chips = chips, .chip_count = devices, .memory_most = memory_most};
+    return devices > 0;
 }
 
 static inline void *raw_hold(void *held)
@@ -98,6 +102,79 @@ static inline void raw_come(raw_client *client)
         pthread_create(&client->session, NULL, raw_hold, client) != 0)
         abort();
     raw_send(client, &(tb_order){.kind = TB_ORDER_CREATE_STREAM});
+}
+
+/* ---- What it holds ----------------------------------------------------------------------------------------- */
+
+static inline tb_status raw_take(raw_client *client, uint64_t bytes, uint64_t *address)
+{
+    return raw_ask(client, (tb_order){.kind = TB_ORDER_ALLOCATE, .bytes = bytes}, address);
+}
+
+static inline void raw_release(raw_client *client, uint64_t address)
+{
+    raw_send(client, &(tb_order){.kind = TB_ORDER_RELEASE, .address = address});
+}
+
+/* So many of its threads give orders. */
+static inline void raw_use(raw_client *client, uint32_t threads)
+{
+    atomic_store(&client->berth.wire->use, threads);
+}
+
+/* Longer than a client does nothing that is awake (lib/server/sleepers.c). */
+#define RAW_ASLEEP_NANOSECONDS 150000000
+
+static inline void raw_fall_asleep(raw_client *client)
+{
+    raw_use(client, 0);
+    nanosleep(&(struct timespec){.tv_nsec = RAW_ASLEEP_NANOSECONDS}, NULL);
+}
+
+/* Between the device and the first bytes of the slots. */
+static inline tb_order raw_copy(tb_direction direction, uint64_t address, uint64_t bytes)
+{
+    tb_order order = {.kind = TB_ORDER_COMMAND};
+    void *const there = (void *)(uintptr_t)address;
+    order.command.kind = TB_COMMAND_COPY;
+    order.command.copy = direction == TB_HOST_TO_DEVICE ? tb_copy_of_bytes(direction, there, NULL, bytes)
+                                                        : tb_copy_of_bytes(direction, NULL, there, bytes);
+    return order;
+}
+
+/* So much of what is left as the slots hold at a time. */
+static inline uint64_t raw_part(uint64_t bytes)
+{
+    return bytes < RAW_SLOTS_BYTES ? bytes : RAW_SLOTS_BYTES;
+}
+
+static inline void raw_write(raw_client *client, uint64_t address, uint64_t bytes, uint32_t word)
+{
+    uint32_t *words = (uint32_t *)(void *)client->berth.slots;
+    for (size_t i = 0; i < RAW_SLOTS_BYTES / sizeof word; i++)
+        words[i] = word;
+    for (uint64_t part; bytes > 0; address += part, bytes -= part) {
+        part = raw_part(bytes);
+        const tb_order order = raw_copy(TB_HOST_TO_DEVICE, address, part);
+        raw_send(client, &order);
+    }
+    raw_finish(client);
+}
+
+/* How many words there are that. */
+static inline long raw_count(raw_client *client, uint64_t address, uint64_t bytes, uint32_t word)
+{
+    const uint32_t *words = (const uint32_t *)(const void *)client->berth.slots;
+    long count = 0;
+    for (uint64_t part; bytes > 0; address += part, bytes -= part) {
+        part = raw_part(bytes);
+        const tb_order order = raw_copy(TB_DEVICE_TO_HOST, address, part);
+        raw_send(client, &order);
+        raw_finish(client);
+        for (size_t i = 0; i < part / sizeof word; i++)
+            count += words[i] == word;
+    }
+    return count;
 }
 
 static inline void raw_leave(raw_client *client)

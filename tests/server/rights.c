@@ -187,9 +187,11 @@ int main(int argument_count, char **arguments)
     server_command = arguments[2];
     folder = make_runtime_folder();
     close(tb_open_private_folder());
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(arguments[1], programs[i].name) == 0)
-            programs[i].run();
+    size_t program = 0;
+    while (program < sizeof programs / sizeof *programs && strcmp(arguments[1], programs[program].name) != 0)
+        program++;
+    if (CHECK(program < sizeof programs / sizeof *programs, "there is no program %s", arguments[1]))
+        programs[program].run();
     remove_runtime_folder(&folder);
     return check_result();
 }

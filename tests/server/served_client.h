@@ -11,6 +11,7 @@
 #include "tests/sim/known_product.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 
 static inline void prefer_device(void)
@@ -45,13 +46,19 @@ static inline known_product draw(check_random *random, int most)
     return p;
 }
 
-/* Whether the server computed it. */
+/* Nobody's. */
+#define SERVED_ERROR EXDEV
+
+/* Whether the server computed it. Whatever became of the server, errno is as it was. */
 static inline bool multiply(check_random *random, int most, const char *when)
 {
     char plan[200];
     known_product p = draw(random, most);
+    errno = SERVED_ERROR;
     known_multiply(&p);
+    const int error = errno;
     tileblas_last_plan(plan, sizeof plan);
+    CHECK(error == SERVED_ERROR, "%s: errno is %d after a product (%s)", when, error, plan);
     CHECK(known_errors(&p) == 0, "%s: %d x %d x %d, class %d, %s%s: %d numbers are wrong (%s)", when, p.m,
           p.n, p.k, (int)p.class, p.is_complex ? "complex " : "", p.of_doubles ? "doubles" : "floats",
           known_errors(&p), plan);
