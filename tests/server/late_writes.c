@@ -2,6 +2,7 @@
  * been written. Sessions in this process, on the simulated device.
  */
 #include "lib/server/cleaning.h"
+#include "lib/server/client_memory.h"
 #include "tests/server/raw_client.h"
 #include "tests/sim/device_sim.h"
 
