@@ -218,6 +218,7 @@ static void copies_go_once_they_are_read(void *own, void *other)
     enum { ROUNDS = 24 };
     char notes[NOTES];
     uint64_t bytes;
+    tb_wait_for_cleaning(0);
     sim_set("DELAY", "10000");
     for (int round = 0; round < ROUNDS; round++) {
         const tb_copied_block block = block_at(other, 1);
