@@ -339,20 +339,17 @@ static void many_find_what_is_right(void)
 
 int main(int argument_count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } statements[] = {{"next", next_process_finds},
-                      {"once", processes_of_one_call_find},
-                      {"owner", owner_may_live_or_be_killed},
-                      {"differs", what_differs_is_sent},
-                      {"written", copies_are_not_the_owners_block},
-                      {"racing", racing_writers_spoil_no_copy},
-                      {"options", options_of_the_cache_hold},
-                      {"share", copies_have_a_share},
-                      {"memory", copies_count_as_free},
-                      {"servers", other_servers_have_other_keys},
-                      {"many", many_find_what_is_right}};
+    static const server_program statements[] = {{"next", next_process_finds},
+                                                {"once", processes_of_one_call_find},
+                                                {"owner", owner_may_live_or_be_killed},
+                                                {"differs", what_differs_is_sent},
+                                                {"written", copies_are_not_the_owners_block},
+                                                {"racing", racing_writers_spoil_no_copy},
+                                                {"options", options_of_the_cache_hold},
+                                                {"share", copies_have_a_share},
+                                                {"memory", copies_count_as_free},
+                                                {"servers", other_servers_have_other_keys},
+                                                {"many", many_find_what_is_right}};
     if (argument_count != 3)
         return EXIT_FAILURE;
 #ifdef __SANITIZE_THREAD__
@@ -362,9 +359,7 @@ int main(int argument_count, char **arguments)
     server_command = arguments[2];
     operand_seed = check_seed();
     const runtime_folder folder = make_runtime_folder();
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-        if (strcmp(arguments[1], statements[i].name) == 0)
-            statements[i].run();
+    server_run_program(statements, sizeof statements / sizeof *statements, arguments[1]);
     remove_runtime_folder(&folder);
     return check_result();
 }

@@ -134,18 +134,13 @@ static void gone(void)
 
 int main(int argument_count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } programs[] = {{"products", products}, {"wrong", wrong}, {"gone", gone}};
+    static const server_program programs[] = {{"products", products}, {"wrong", wrong}, {"gone", gone}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
     const runtime_folder folder = make_runtime_folder();
     close(tb_open_private_folder()); /* systemd makes it with the socket */
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(arguments[1], programs[i].name) == 0)
-            programs[i].run();
+    server_run_program(programs, sizeof programs / sizeof *programs, arguments[1]);
     remove_runtime_folder(&folder);
     return check_result();
 }

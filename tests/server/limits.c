@@ -352,11 +352,9 @@ static void berths(void)
 
 int main(int argument_count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } programs[] = {{"memory", memory}, {"little", little}, {"locked", locked},   {"sizes", sizes},
-                    {"files", files},   {"full", full},     {"threads", threads}, {"berths", berths}};
+    static const server_program programs[] = {{"memory", memory},   {"little", little}, {"locked", locked},
+                                              {"sizes", sizes},     {"files", files},   {"full", full},
+                                              {"threads", threads}, {"berths", berths}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     skip_under(has_thread_sanitizer);
@@ -368,11 +366,7 @@ int main(int argument_count, char **arguments)
     folder = make_runtime_folder();
     close(tb_open_private_folder());
     served = mmap(NULL, sizeof *served, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    size_t program = 0;
-    while (program < sizeof programs / sizeof *programs && strcmp(arguments[1], programs[program].name) != 0)
-        program++;
-    if (CHECK(program < sizeof programs / sizeof *programs, "there is no program %s", arguments[1]))
-        programs[program].run();
+    server_run_program(programs, sizeof programs / sizeof *programs, arguments[1]);
     remove_runtime_folder(&folder);
     return check_result();
 }

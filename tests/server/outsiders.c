@@ -413,21 +413,15 @@ static void hanging(void)
 
 int main(int argument_count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } programs[] = {{"relayed", relayed_soundly}, {"strange", strange}, {"mute", mute}, {"hanging", hanging}};
+    static const server_program programs[] = {
+        {"relayed", relayed_soundly}, {"strange", strange}, {"mute", mute}, {"hanging", hanging}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
     folder = make_runtime_folder();
     close(tb_open_private_folder());
     come = mmap(NULL, sizeof *come, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    size_t program = 0;
-    while (program < sizeof programs / sizeof *programs && strcmp(arguments[1], programs[program].name) != 0)
-        program++;
-    if (CHECK(program < sizeof programs / sizeof *programs, "there is no program %s", arguments[1]))
-        programs[program].run();
+    server_run_program(programs, sizeof programs / sizeof *programs, arguments[1]);
     remove_runtime_folder(&folder);
     return check_result();
 }

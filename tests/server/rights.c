@@ -177,10 +177,7 @@ static void environment(void)
 
 int main(int argument_count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } programs[] = {{"foreign", foreign}, {"environment", environment}};
+    static const server_program programs[] = {{"foreign", foreign}, {"environment", environment}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     if (strcmp(arguments[1], "as") == 0)
@@ -188,11 +185,7 @@ int main(int argument_count, char **arguments)
     server_command = arguments[2];
     folder = make_runtime_folder();
     close(tb_open_private_folder());
-    size_t program = 0;
-    while (program < sizeof programs / sizeof *programs && strcmp(arguments[1], programs[program].name) != 0)
-        program++;
-    if (CHECK(program < sizeof programs / sizeof *programs, "there is no program %s", arguments[1]))
-        programs[program].run();
+    server_run_program(programs, sizeof programs / sizeof *programs, arguments[1]);
     remove_runtime_folder(&folder);
     return check_result();
 }

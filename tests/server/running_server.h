@@ -9,6 +9,7 @@
 #include "tests/runtime_folder.h"
 #include "tests/sim/children.h"
 
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -61,6 +62,21 @@ static inline int64_t server_holds(int *clients)
         return -1;
     *clients = status.clients;
     return (int64_t)status.held_bytes[0];
+}
+
+/* Which of its programs a test is to run. */
+typedef struct server_program {
+    const char *name;
+    void (*run)(void);
+} server_program;
+
+static inline void server_run_program(const server_program *programs, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(programs[i].name, name) != 0)
+        i++;
+    if (CHECK(i < count, "there is no program %s", name))
+        programs[i].run();
 }
 
 #endif

@@ -361,20 +361,16 @@ static void clients(void)
 
 int main(int argument_count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } programs[] = {{"products", products}, {"cut", cut},        {"threads", threads}, {"forks", forks},
-                    {"own", own},           {"ends", ends},      {"returns", returns}, {"without", without},
-                    {"again", again},       {"clients", clients}};
+    static const server_program programs[] = {
+        {"products", products}, {"cut", cut},        {"threads", threads}, {"forks", forks},
+        {"own", own},           {"ends", ends},      {"returns", returns}, {"without", without},
+        {"again", again},       {"clients", clients}};
     if (argument_count != 3)
         return EXIT_FAILURE;
     server_command = arguments[2];
     seed = check_seed();
     const runtime_folder folder = make_runtime_folder();
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(arguments[1], programs[i].name) == 0)
-            programs[i].run();
+    server_run_program(programs, sizeof programs / sizeof *programs, arguments[1]);
     remove_runtime_folder(&folder);
     return check_result();
 }
