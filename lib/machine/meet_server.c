@@ -10,6 +10,7 @@
 #include "lib/serving/connection.h"
 #include "lib/serving/device_served.h"
 #include "lib/serving/greeting.h"
+#include "lib/serving/pulse.h"
 #include "lib/user/log.h"
 #include "lib/user/options.h"
 

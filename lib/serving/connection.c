@@ -4,26 +4,18 @@
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"
 #include "lib/serving/greeting.h"
+#include "lib/serving/pulse.h"
 #include "words/integers.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A server whose heartbeat stands still for so long is looked at: where it has been stopped, or nobody can tell, it is taken for gone.
- * One that only waits for a core of a busy machine is given longer. */
-#define STILL_SECONDS 0.05
-#define SLOW_SECONDS  1.0
-
-/* How long a server that stood still is left alone; so is one that has not greeted a client within so long, or whose slots cannot be
- * mapped. */
-#define ALONE_SECONDS           10.0
+/* How long a server is asked to greet, before one that does not is left alone. */
 #define UNANSWERED_MILLISECONDS 1000
 
 /* How long a thread looks before it sleeps, and sleeps before it looks whether the server lives. */
@@ -44,18 +36,6 @@ static struct {
     uint32_t numbers; /* of orders that were answered */
     atomic_bool lost;
 } server;
-
-static _Atomic(double) left_alone_until;
-
-double tb_server_is_left_alone_until(void)
-{
-    return atomic_load(&left_alone_until);
-}
-
-static void leave_alone(void)
-{
-    atomic_store(&left_alone_until, tb_seconds() + ALONE_SECONDS);
-}
 
 /* ---- The greeting ----------------------------------------------------------------------------------------- */
 
@@ -124,7 +104,7 @@ static bool greet(int socket, size_t slot_bytes, int milliseconds)
     }
     if (server.wire && server.slots)
         return true;
-    leave_alone(); /* it makes slots for each greeting, for which there may be no room here for long */
+    tb_leave_server_alone(); /* it makes slots for each greeting, for which there may be no room here for long */
     return false;
 }
 
@@ -188,7 +168,7 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds)
     if (greet(server.socket, slot_bytes, milliseconds))
         return true;
     if (milliseconds >= UNANSWERED_MILLISECONDS && 1e3 * (tb_seconds() - start) >= milliseconds)
-        leave_alone();
+        tb_leave_server_alone();
     tb_forget_server();
     return false;
 }
@@ -237,49 +217,9 @@ static bool has_ended(void)
     return poll(&ready, 1, 0) != 0;
 }
 
-/* A thread's look at the server while it waits. */
-typedef struct watch {
-    uint32_t heartbeat;
-    double since; /* when it was seen to move last; 0: it has not been looked at */
-} watch;
-
-/* As the kernel has it: a letter; 'X': it has ended, and '?': nobody can tell. */
-static char server_state(void)
+static bool is_alive(tb_pulse *pulse)
 {
-    char path[32], text[256] = "";
-    if (server.process <= 0)
-        return '?';
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)server.process);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return errno == ENOENT ? 'X' : '?';
-    if (read(file, text, sizeof text - 1) < 0)
-        text[0] = '\0';
-    close(file);
-    const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && name_end[2] != '\0' ? name_end[2] : '?';
-}
-
-/* One that is running, or ready to run, or asleep until something happens, only waits for a core. One that is ending has no
- * heartbeat, and is not left alone. */
-static bool is_alive_though_still(double still)
-{
-    const char state = server_state();
-    if (still < SLOW_SECONDS && strchr("RSD", state))
-        return true;
-    if (state != 'X' && state != 'Z')
-        leave_alone();
-    return false;
-}
-
-static bool is_alive(watch *watch)
-{
-    const uint32_t heartbeat = atomic_load(&server.wire->heartbeat);
-    const double now = tb_seconds();
-    if (watch->since == 0 || heartbeat != watch->heartbeat)
-        *watch = (struct watch){.heartbeat = heartbeat, .since = now};
-    const double still = now - watch->since;
-    return !has_ended() && (still < STILL_SECONDS || is_alive_though_still(still));
+    return !has_ended() && tb_has_pulse(pulse, atomic_load(&server.wire->heartbeat), server.process);
 }
 
 static bool is_lost(void)
@@ -329,13 +269,13 @@ static void sleep_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint
 /* Until it is so, or the server is lost: looks for a while, then sleeps until the word moves. */
 static tb_status wait_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint32_t) *word)
 {
-    watch watch = {0};
+    tb_pulse pulse = {0};
     for (const double start = tb_seconds(); !is(which, number) && tb_seconds() - start < SPIN_SECONDS;)
         look_for_a_while(is, which, number);
     while (!is(which, number)) {
         if (is_lost())
             return TB_DEVICE_LOST;
-        if (atomic_load(&server.wire->status) != TB_OK || !is_alive(&watch))
+        if (atomic_load(&server.wire->status) != TB_OK || !is_alive(&pulse))
             return lose();
         sleep_until(is, which, number, word);
     }

@@ -18,9 +18,6 @@ bool tb_connect_to_server(size_t slot_bytes, int milliseconds);
 void tb_forget_server(void);
 void tb_forget_server_in_child(void);
 
-/* A server that stood still is left alone until then (tb_seconds); 0: none has. */
-double tb_server_is_left_alone_until(void);
-
 /* What the server has said of its devices. Connected only. */
 const tb_welcome *tb_server_welcome(void);
 

@@ -7,6 +7,7 @@
 #include "lib/process/leaving.h"
 #include "lib/process/lock.h"
 #include "lib/serving/connection.h"
+#include "lib/serving/slots.h"
 #include "words/integers.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ typedef struct served_stream {
 static served_event events[EVENTS];
 static served_stream streams[TB_WIRE_STREAMS];
 
-/* Which of these, and which pieces of the slots, are taken. */
+/* Which of these are taken. */
 static tb_lock lock;
 static bool event_taken[EVENTS], stream_taken[TB_WIRE_STREAMS];
 
@@ -144,80 +145,12 @@ static void release(int device, void *memory)
 
 /* ---- Slots ------------------------------------------------------------------------------------------------ */
 
-/* They are given out in pieces, the first that are free. */
-#define PIECE ((size_t)64 << 10)
-enum { PIECES_MOST = 1 << 15 };
-static uint8_t piece_taken[PIECES_MOST];
-static uint32_t steps_asked; /* by which the slots are to have grown */
-
-static size_t pieces_of(size_t bytes)
-{
-    return bytes == 0 ? 1 : (bytes + PIECE - 1) / PIECE;
-}
-
-static size_t all_pieces(void)
-{
-    const size_t all = (size_t)tb_slots_after(&tb_server_welcome()->slots, tb_server_slots_steps()) / PIECE;
-    return all < PIECES_MOST ? all : PIECES_MOST;
-}
-
-/* What a device copies does not go beyond a step. */
-static bool begins_step(size_t piece)
-{
-    const tb_slots_extent *slots = &tb_server_welcome()->slots;
-    const uint64_t offset = (uint64_t)piece * PIECE;
-    return offset >= slots->first && slots->step > 0 && (offset - slots->first) % slots->step < PIECE;
-}
-
-static tb_status allocate_pinned(size_t bytes, void **memory)
-{
-    const size_t count = pieces_of(bytes), all = all_pieces();
-    size_t first = 0, free = 0;
-    tb_take_lock(&lock);
-    for (size_t piece = 0; piece < all && free < count; piece++) {
-        free = piece_taken[piece] ? 0 : begins_step(piece) ? 1 : free + 1;
-        first = piece + 1 - free;
-    }
-    if (free == count)
-        memset(piece_taken + first, 1, count);
-    tb_free_lock(&lock);
-    *memory = tb_server_slots() + first * PIECE;
-    return free == count ? TB_OK : TB_OUT_OF_MEMORY;
-}
-
-static void release_pinned(void *memory, size_t bytes)
-{
-    const size_t first = (size_t)((char *)memory - tb_server_slots()) / PIECE;
-    tb_take_lock(&lock);
-    memset(piece_taken + first, 0, pieces_of(bytes));
-    tb_free_lock(&lock);
-}
-
-static bool has_pinned(const void *address)
-{
-    const tb_slots_extent *slots = &tb_server_welcome()->slots;
-    return (uintptr_t)address - (uintptr_t)tb_server_slots() < tb_slots_after(slots, slots->steps_most);
-}
-
-/* Asked for one step after the other. */
-static bool may_ask(uint32_t steps)
-{
-    tb_take_lock(&lock);
-    const bool may = steps_asked == steps && steps < tb_server_welcome()->slots.steps_most;
-    if (may)
-        steps_asked++;
-    tb_free_lock(&lock);
-    return may;
-}
-
-/* The slots are as one pipeline of each device wants them, and each step is for one more. */
 static int pipelines(int device, int wanted)
 {
-    const uint32_t steps = tb_server_slots_steps();
     (void)device;
-    if (wanted > (int)steps + 1 && may_ask(steps))
+    if (tb_want_pipelines(wanted))
         (void)send(&(tb_order){.kind = TB_ORDER_MORE_SLOTS});
-    return (int)steps + 1;
+    return tb_count_pipelines();
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
@@ -334,7 +267,7 @@ static bool name_slot(tb_copy *copy)
     const void **side = copy->direction == TB_HOST_TO_DEVICE ? &copy->source : (const void **)&copy->target;
     if (copy->direction == TB_DEVICE_TO_DEVICE)
         return true;
-    if (!has_pinned(*side))
+    if (!tb_are_slots(*side))
         return false;
     *side = (const void *)((uintptr_t)*side - (uintptr_t)tb_server_slots());
     return true;
@@ -401,9 +334,9 @@ static const tb_others_copies others = {
 
 static const tb_device_operations operations = {
     .others = &others,
-    .allocate_pinned = allocate_pinned,
-    .release_pinned = release_pinned,
-    .has_pinned = has_pinned,
+    .allocate_pinned = tb_take_slots,
+    .release_pinned = tb_give_slots,
+    .has_pinned = tb_are_slots,
     .pipelines = pipelines,
     .describe = describe,
     .open_device = open_device,
@@ -435,9 +368,8 @@ static void forget_numbers(void)
     memset(events, 0, sizeof events);
     memset(stream_taken, 0, sizeof stream_taken);
     memset(event_taken, 0, sizeof event_taken);
-    memset(piece_taken, 0, sizeof piece_taken);
-    steps_asked = 0;
     lock = (tb_lock){0};
+    tb_forget_slots();
 }
 
 /* Pipelines are forgotten by whoever takes them next (lib/streaming/pipeline.c). */
