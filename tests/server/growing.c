@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { STEP = 1 << 17, PIECE = 1 << 12, ASKED = 1000 };
+enum { STEP = 1 << 20, PIECE = 1 << 12, ASKED = 1000 };
 
 static const tb_slots_extent extent = {.first = RAW_SLOTS_BYTES, .step = STEP, .steps_most = TB_WIRE_STEPS};
 
@@ -141,6 +141,65 @@ static void check_asker(void)
     tb_keep_berths();
 }
 
+/* As many orders at once as the ring holds, again and again. */
+static atomic_bool has_kept;
+static void *ask_in_rings(void *held)
+{
+    raw_client *asker = held;
+    tb_wire *wire = asker->berth.wire;
+    for (int i = 0; i < TB_WIRE_ORDERS; i++)
+        wire->orders[i] = (tb_order){.kind = TB_ORDER_MORE_SLOTS};
+    while (!atomic_load(&has_kept)) {
+        const uint32_t tail = atomic_load(&wire->head) + TB_WIRE_ORDERS;
+        atomic_store(&wire->tail, tail);
+        tb_wire_wake(&wire->tail);
+        while (atomic_load(&wire->head) != tail && !atomic_load(&has_kept))
+            ;
+    }
+    while (atomic_load(&wire->head) != atomic_load(&wire->tail))
+        raw_look_again();
+    return NULL;
+}
+
+/* The device refuses to pin: that is not tried again at once, however often a client asks, and once it does not, slots grow. */
+static void check_refused(void)
+{
+    enum { REFUSED = 64, LINE = 32 };
+    char script[REFUSED * LINE] = "";
+    raw_client askers[2];
+    pthread_t threads[2];
+    for (int i = 1; i <= REFUSED; i++)
+        snprintf(script + strlen(script), LINE, "%spinned:%d=memory", i == 1 ? "" : ",", i);
+    for (int i = 0; i < 2; i++)
+        come(&askers[i]);
+    tb_keep_berths();
+    sim_set("FAIL", script);
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, ask_in_rings, &askers[i]) != 0)
+            abort();
+    for (int i = 0; i < 100000 && sim_failures("pinned") == 0; i++) {
+        raw_look_again();
+        tb_keep_berths();
+    }
+    const long tried = sim_failures("pinned");
+    CHECK(tried == 1, "what the device has refused is tried %ld times at once", tried);
+    atomic_store(&has_kept, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    sim_set("FAIL", "");
+    CHECK(told_steps(&askers[0]) + told_steps(&askers[1]) == 0,
+          "slots have grown that the device has refused");
+    for (int i = 0; i < 5000 && told_steps(&askers[0]) == 0; i++) {
+        ask_for_slots(&askers[0], 1);
+        tb_keep_berths();
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    CHECK(told_steps(&askers[0]) > 0, "slots never grow that the device had refused once");
+    for (int i = 0; i < 2; i++)
+        leave(&askers[i]);
+    tb_keep_berths();
+}
+
 /* ---- The next client --------------------------------------------------------------------------------------- */
 
 static size_t count_bytes(const char *bytes)
@@ -188,6 +247,7 @@ int main(void)
     tb_open_port(&extent);
     tb_keep_berths();
     check_asker();
+    check_refused();
     for (int steps = 0; steps <= TB_WIRE_STEPS; steps++)
         check_next_client(steps);
     return check_result();
