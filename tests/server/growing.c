@@ -200,6 +200,34 @@ static void check_refused(void)
     tb_keep_berths();
 }
 
+static void *keep(void *unused)
+{
+    tb_keep_berths();
+    return unused;
+}
+
+/* Who leaves while slots grow waits until they have: what is given back nobody changes any more. */
+static void check_leaving(check_random *random)
+{
+    enum { ROUNDS = 100 };
+    for (int round = 0; round < ROUNDS; round++) {
+        raw_client client;
+        pthread_t keeper;
+        come(&client);
+        ask_for_slots(&client, 1);
+        raw_end(&client);
+        if (pthread_create(&keeper, NULL, keep, NULL) != 0)
+            abort();
+        nanosleep(&(struct timespec){.tv_nsec = check_between(random, 0, 300000)}, NULL);
+        tb_leave_port(&client.berth);
+        const uint32_t steps = atomic_load(&client.berth.steps);
+        pthread_join(keeper, NULL);
+        CHECK(atomic_load(&client.berth.steps) == steps, "slots grow of a client that has left");
+        tb_give_berth(&client.berth, round % 2 == 0);
+    }
+    tb_keep_berths();
+}
+
 /* ---- The next client --------------------------------------------------------------------------------------- */
 
 static size_t count_bytes(const char *bytes)
@@ -241,6 +269,7 @@ static void check_next_client(int steps)
 
 int main(void)
 {
+    check_random random = {check_seed()};
     if (!raw_open(1 << 26))
         return EXIT_FAILURE;
     check_copies();
@@ -248,6 +277,7 @@ int main(void)
     tb_keep_berths();
     check_asker();
     check_refused();
+    check_leaving(&random);
     for (int steps = 0; steps <= TB_WIRE_STEPS; steps++)
         check_next_client(steps);
     return check_result();

@@ -125,8 +125,7 @@ static void check_lost(void)
     raw_come(&other);
     raw_finish(&other);
     come_with_work(&client);
-    sim_set("LINK", "0");
-    sim_set("FAIL", "copy:1=fault");
+    sim_set("FAIL", "copy:1=fault"); /* the next one, when the first is done */
     uint64_t block;
     if (raw_take(&client, BYTES, &block) != TB_OK)
         abort();
