@@ -164,10 +164,22 @@ static bool holds_operand(const tb_holdings *holdings, int device, const tb_oper
            holdings->holds(holdings, device, (uint64_t)(base + first), (uint64_t)(last - first + size));
 }
 
+/* The bytes from there on in the first part of the slots, or in one step. */
+static uint64_t bytes_together(const tb_holdings *holdings, uint64_t first)
+{
+    uint32_t step = 0;
+    while (step < holdings->steps && first >= tb_slots_after(holdings->extent, step))
+        step++;
+    const uint64_t end = tb_slots_after(holdings->extent, step);
+    return first < end ? end - first : 0;
+}
+
 char *tb_check_slot(const tb_holdings *holdings, uint64_t first, uint64_t bytes)
 {
-    return first <= holdings->slots_bytes && bytes <= holdings->slots_bytes - first ? holdings->slots + first
-                                                                                    : NULL;
+    return first <= tb_slots_after(holdings->extent, holdings->steps) &&
+                   bytes <= bytes_together(holdings, first)
+               ? holdings->slots + first
+               : NULL;
 }
 
 /* ---- By kind ---------------------------------------------------------------------------------------------- */

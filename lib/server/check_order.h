@@ -12,12 +12,13 @@
 /* What a client holds. */
 typedef struct tb_holdings {
     char *slots; /* as the server has mapped them */
-    uint64_t slots_bytes;
+    const tb_slots_extent *extent; /* of those */
+    uint32_t steps;                /* by which they have grown */
     /* Whether all these bytes of the device's memory are the client's. */
     bool (*holds)(const struct tb_holdings *holdings, int device, uint64_t address, uint64_t bytes);
 } tb_holdings;
 
-/* An offset in the slots becomes an address; NULL: not all of the bytes lie there. */
+/* An offset in the slots becomes an address; NULL: not all of the bytes lie there, in one of the pieces that devices reach. */
 char *tb_check_slot(const tb_holdings *holdings, uint64_t first, uint64_t bytes);
 
 /* Whether the command is one that a device of this kind can carry out for the client. Offsets in the slots become addresses, and the

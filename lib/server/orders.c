@@ -14,7 +14,7 @@ static bool holds(const tb_holdings *holdings, int device, uint64_t address, uin
 
 void tb_begin_client(tb_client *client, tb_berth *berth, const tb_chip *chips, int chip_count)
 {
-    client->holdings = (tb_holdings){.slots = berth->slots, .holds = holds};
+    client->holdings = (tb_holdings){.slots = berth->slots, .extent = &berth->extent, .holds = holds};
     client->berth = berth;
     client->wire = berth->wire;
     client->events.wire = berth->wire;
@@ -261,7 +261,7 @@ tb_status tb_do_next_order(tb_client *client, bool *any)
     atomic_store(&wire->head, ++client->head);
     if (atomic_load(&wire->client_sleeps))
         tb_wire_wake(&wire->head);
-    client->holdings.slots_bytes = tb_slots_after(&client->berth->extent, atomic_load(&client->berth->steps));
+    client->holdings.steps = atomic_load(&client->berth->steps);
     return carry_out(client, &order);
 }
 

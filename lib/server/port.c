@@ -13,7 +13,7 @@
 enum { CLIENTS_MOST = 256, READY_LEAST = 2, READY_MOST = 16, MEMORY_SHARE = 32 };
 #define KEEP_SECONDS 60.0
 
-/* Where there is no memory for one, or the device takes none, the next attempt is so much later. */
+/* Where there is no memory for one, or for more slots, or the device takes none, the next attempt is so much later. */
 #define ATTEMPT_SECONDS 1.0
 
 static struct {
@@ -78,11 +78,23 @@ static bool take_left(tb_berth *berth)
     return any;
 }
 
+/* Under the lock. */
+static bool has_just_failed(void)
+{
+    return port.failed > 0 && tb_seconds() - port.failed <= ATTEMPT_SECONDS;
+}
+
+static void note_failure(void)
+{
+    tb_take_lock(&port.lock);
+    port.failed = tb_seconds();
+    tb_free_lock(&port.lock);
+}
+
 static bool wants_more(void)
 {
     tb_take_lock(&port.lock);
-    const bool wants = port.ready_count + port.left_count < READY_LEAST &&
-                       (port.failed == 0 || tb_seconds() - port.failed > ATTEMPT_SECONDS);
+    const bool wants = port.ready_count + port.left_count < READY_LEAST && !has_just_failed();
     tb_free_lock(&port.lock);
     return wants;
 }
@@ -100,13 +112,10 @@ static void add_ready(tb_berth *berth)
 
 static void make_ready(tb_berth *berth)
 {
-    if (tb_make_berth(berth, &port.slots)) {
+    if (tb_make_berth(berth, &port.slots))
         add_ready(berth);
-        return;
-    }
-    tb_take_lock(&port.lock);
-    port.failed = tb_seconds();
-    tb_free_lock(&port.lock);
+    else
+        note_failure();
 }
 
 /* One that nobody has needed for long. */
@@ -145,6 +154,7 @@ void tb_want_slots(tb_berth *berth)
     int index;
     tb_take_lock(&port.lock);
     if (find(port.in_use, port.clients, berth, &index) && port.growing != berth &&
+        atomic_load(&berth->steps) < port.slots.steps_most &&
         !find(port.wanting, port.wanting_count, berth, &index) && count_steps() < port.steps_most)
         port.wanting[port.wanting_count++] = berth;
     tb_free_lock(&port.lock);
@@ -161,21 +171,29 @@ static void stop_wanting(const tb_berth *berth)
             (size_t)(port.wanting_count - index) * sizeof *port.wanting);
 }
 
-/* Those of the client that has asked first. */
-static bool grow_slots(void)
+/* Those of the client that has asked first; not at once where others' could not. */
+static void grow_slots(void)
 {
     tb_take_lock(&port.lock);
-    tb_berth *berth = port.growing = port.wanting_count > 0 ? port.wanting[0] : NULL;
+    tb_berth *berth = port.growing = port.wanting_count > 0 && !has_just_failed() ? port.wanting[0] : NULL;
     if (berth)
         stop_wanting(berth);
     tb_free_lock(&port.lock);
     if (!berth)
-        return false;
-    tb_grow_berth(berth);
+        return;
+    if (!tb_grow_berth(berth))
+        note_failure();
     tb_take_lock(&port.lock);
     port.growing = NULL;
     tb_free_lock(&port.lock);
-    return true;
+}
+
+static int count_wanting(void)
+{
+    tb_take_lock(&port.lock);
+    const int count = port.wanting_count;
+    tb_free_lock(&port.lock);
+    return count;
 }
 
 /* ---- Now and then ----------------------------------------------------------------------------------------- */
@@ -183,8 +201,8 @@ static bool grow_slots(void)
 void tb_keep_berths(void)
 {
     tb_berth berth;
-    while (grow_slots())
-        ;
+    for (int i = count_wanting(); i > 0; i--) /* who asks meanwhile waits for the next time */
+        grow_slots();
     while (take_left(&berth)) {
         tb_clean_berth(&berth);
         add_ready(&berth);

@@ -93,15 +93,26 @@ static inline void raw_finish(raw_client *client)
         raw_look_again();
 }
 
-/* With a stream. */
-static inline void raw_come(raw_client *client)
+/* In its berth, with a stream. */
+static inline void raw_begin(raw_client *client)
 {
-    *client = (raw_client){0};
-    if (!tb_make_berth(&client->berth, &(tb_slots_extent){.first = RAW_SLOTS_BYTES}) ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET, 0, client->sockets) != 0 ||
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, client->sockets) != 0 ||
         pthread_create(&client->session, NULL, raw_hold, client) != 0)
         abort();
     raw_send(client, &(tb_order){.kind = TB_ORDER_CREATE_STREAM});
+}
+
+static inline void raw_come_to(raw_client *client, const tb_slots_extent *slots)
+{
+    *client = (raw_client){0};
+    if (!tb_make_berth(&client->berth, slots))
+        abort();
+    raw_begin(client);
+}
+
+static inline void raw_come(raw_client *client)
+{
+    raw_come_to(client, &(tb_slots_extent){.first = RAW_SLOTS_BYTES});
 }
 
 /* ---- What it holds ----------------------------------------------------------------------------------------- */
@@ -177,11 +188,16 @@ static inline long raw_count(raw_client *client, uint64_t address, uint64_t byte
     return count;
 }
 
-static inline void raw_leave(raw_client *client)
+static inline void raw_end(raw_client *client)
 {
     close(client->sockets[0]);
     pthread_join(client->session, NULL);
     close(client->sockets[1]);
+}
+
+static inline void raw_leave(raw_client *client)
+{
+    raw_end(client);
     tb_unmake_berth(&client->berth);
 }
 

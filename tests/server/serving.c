@@ -4,6 +4,7 @@
  *
  * COMMAND is the command `tileblas` on the simulated device.
  */
+#include "lib/device/platform.h"
 #include "lib/serving/connection.h"
 #include "tests/server/running_server.h"
 #include "tests/server/served_client.h"
@@ -106,6 +107,37 @@ static void wait_for_slots(void)
     CHECK(tb_server_slots_steps() > 0, "slots have not grown for threads that multiply at once");
 }
 
+static uint64_t part_of(const tb_slots_extent *slots, uint64_t offset)
+{
+    return offset < slots->first ? 0 : 1 + (offset - slots->first) / slots->step;
+}
+
+/* Of any size, until there are no more: a device copies none that lies in two parts of the slots. */
+static void check_pieces(size_t bytes)
+{
+    enum { PIECES_MOST = 1 << 14 };
+    static void *taken[PIECES_MOST];
+    const tb_slots_extent *slots = &tb_server_welcome()->slots;
+    int count = 0, across = 0;
+    while (count < PIECES_MOST && tb_served_devices->allocate_pinned(bytes, &taken[count]) == TB_OK) {
+        const uint64_t offset = (uint64_t)((char *)taken[count++] - tb_server_slots());
+        across += part_of(slots, offset) != part_of(slots, offset + bytes - 1);
+    }
+    CHECK(count > 0 && across == 0, "of %d pieces of %zu bytes %d lie in two parts of the slots", count,
+          bytes, across);
+    while (count > 0)
+        tb_served_devices->release_pinned(taken[--count], bytes);
+}
+
+static void check_all_pieces(void)
+{
+    for (int i = 0;
+         i < 1000 && tb_served_devices->pipelines(TB_SERVED_FIRST, TB_WIRE_STEPS + 1) <= TB_WIRE_STEPS; i++)
+        server_pause(0.01);
+    for (size_t pieces = 3; pieces < 8; pieces += 2)
+        check_pieces(pieces << 16);
+}
+
 /* While one thread looks for the server, the others' products would stay on the host. */
 static void multiply_in_threads(void *unused)
 {
@@ -114,6 +146,7 @@ static void multiply_in_threads(void *unused)
     multiply_in_thread(0);
     multiply_at_once();
     wait_for_slots();
+    check_all_pieces();
     multiply_at_once();
 }
 
