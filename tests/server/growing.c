@@ -267,6 +267,18 @@ static void check_next_client(int steps)
     }
 }
 
+/* Steps of which not one is in the share of the memory that slots may have: berths that are there already do not grow. */
+static void check_share(void)
+{
+    const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    raw_client client;
+    tb_open_port(&(tb_slots_extent){RAW_SLOTS_BYTES, memory, TB_WIRE_STEPS});
+    come(&client);
+    grow_fully(&client);
+    CHECK(told_steps(&client) == 0, "slots grow beyond the share of the memory that they may have");
+    leave(&client);
+}
+
 int main(void)
 {
     check_random random = {check_seed()};
@@ -280,5 +292,6 @@ int main(void)
     check_leaving(&random);
     for (int steps = 0; steps <= TB_WIRE_STEPS; steps++)
         check_next_client(steps);
+    check_share();
     return check_result();
 }

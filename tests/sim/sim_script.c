@@ -48,7 +48,7 @@ static sim_settings settings = {
     .pageable = {true, true, true, true, true, true, true, true},
 };
 static script_line script[MAX_SCRIPT_LINES];
-static int script_length;
+static atomic_int script_length; /* is set when the lines are there */
 
 static atomic_long operations[SIM_OPERATION_COUNT];
 static atomic_long failures[SIM_OPERATION_COUNT];
@@ -77,15 +77,16 @@ static int find_name(const char *const *names, int count, const char *name)
 /* value is "copy:7=lost,allocate:3=memory", or empty for no failures. */
 static void read_script(const char *value)
 {
+    int count = 0;
     script_length = 0;
     while (*value != '\0') {
         char operation[16], failure[16];
         long number;
         int length = 0;
-        if (script_length == MAX_SCRIPT_LINES ||
+        if (count == MAX_SCRIPT_LINES ||
             sscanf(value, "%15[a-z]:%ld=%15[a-z]%n", operation, &number, failure, &length) != 3)
             sim_abort("cannot read the script \"%s\"", value);
-        script[script_length++] = (script_line){
+        script[count++] = (script_line){
             .operation = (sim_operation)find_name(operation_names, SIM_OPERATION_COUNT, operation),
             .number = number,
             .failure = (enum failure)find_name(failure_names, FAILURE_COUNT, failure),
@@ -97,6 +98,7 @@ static void read_script(const char *value)
         atomic_store(&operations[operation], 0);
         atomic_store(&failures[operation], 0);
     }
+    script_length = count;
 }
 
 static void read_speeds(const char *value)
