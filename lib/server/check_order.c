@@ -114,14 +114,19 @@ static bool span_of(uint64_t rows, uint64_t row_bytes, uint64_t pitch, uint64_t 
            !__builtin_add_overflow(between, row_bytes, bytes);
 }
 
-static bool holds_matrix(const tb_holdings *holdings, int device, const tb_matrix *matrix)
+static bool span_of_matrix(const tb_matrix *matrix, uint64_t *bytes)
 {
-    uint64_t bytes;
     const uint64_t size = tb_bytes_of(matrix->element);
     return is_extent(matrix->rows) && is_extent(matrix->columns) && is_extent(matrix->ld) &&
            (uintptr_t)matrix->data % tb_bytes_of(tb_real_of(matrix->element)) == 0 &&
            span_of((uint64_t)matrix->columns, (uint64_t)matrix->rows * size, (uint64_t)matrix->ld * size,
-                   &bytes) &&
+                   bytes);
+}
+
+static bool holds_matrix(const tb_holdings *holdings, int device, const tb_matrix *matrix)
+{
+    uint64_t bytes;
+    return span_of_matrix(matrix, &bytes) &&
            (bytes == 0 || holdings->holds(holdings, device, (uintptr_t)matrix->data, bytes));
 }
 
@@ -147,21 +152,24 @@ static bool find_images(const tb_operand *operand, images *found)
     return i[0] <= i[1] && j[0] <= j[1];
 }
 
-/* With what is read in the place of numbers that are not stored; the diagonal is one. */
+/* With what is read in the place of numbers that are not stored; the diagonal is one. It is all of one matrix, and so lies in one
+ * piece of memory. */
 static bool holds_operand(const tb_holdings *holdings, int device, const tb_operand *operand)
 {
     const bool mirrors = operand->structure == TB_SYMMETRIC || operand->structure == TB_HERMITIAN;
+    const __int128 base = (__int128)(uintptr_t)operand->data;
+    uint64_t bytes;
     images images;
-    if (!holds_matrix(holdings, device, &operand->matrix))
+    if (!holds_matrix(holdings, device, &operand->matrix) || !span_of_matrix(&operand->matrix, &bytes))
         return false;
-    if (!mirrors || operand->rows == 0 || operand->columns == 0 || !find_images(operand, &images))
+    if (!mirrors || bytes == 0 || !find_images(operand, &images))
         return true;
     const int64_t size = (int64_t)tb_bytes_of(operand->element);
-    const __int128 first = ((__int128)images.first_column * operand->ld + images.first_row) * size,
-                   last = ((__int128)images.last_column * operand->ld + images.last_row) * size,
-                   base = (__int128)(uintptr_t)operand->data;
-    return base + first > 0 && base + last + size <= INT64_MAX &&
-           holdings->holds(holdings, device, (uint64_t)(base + first), (uint64_t)(last - first + size));
+    const __int128 first = base + ((__int128)images.first_column * operand->ld + images.first_row) * size,
+                   last = base + ((__int128)images.last_column * operand->ld + images.last_row) * size + size,
+                   low = first < base ? first : base, high = last > base + bytes ? last : base + bytes;
+    return low > 0 && high <= INT64_MAX &&
+           holdings->holds(holdings, device, (uint64_t)low, (uint64_t)(high - low));
 }
 
 /* The bytes from there on in the first part of the slots, or in one step. */
@@ -227,9 +235,9 @@ static bool check_expansion(const tb_holdings *holdings, int device, tb_expansio
 static bool check_folding(const tb_holdings *holdings, int device, const tb_folding *folding)
 {
     const tb_matrix *sums = &folding->sums, *c = &folding->c.matrix;
-    return folding->mask != TB_FULL && sums->rows == c->rows && sums->columns == c->columns &&
-           c->rows == c->columns && sums->element == c->element && holds_matrix(holdings, device, sums) &&
-           holds_matrix(holdings, device, c);
+    return is_diagonal(folding->c.diagonal) && folding->mask != TB_FULL && sums->rows == c->rows &&
+           sums->columns == c->columns && c->rows == c->columns && sums->element == c->element &&
+           holds_matrix(holdings, device, sums) && holds_matrix(holdings, device, c);
 }
 
 /* What the kernel takes for the operand's rows and columns. */
