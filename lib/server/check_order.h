@@ -11,7 +11,7 @@
 
 /* What a client holds. */
 typedef struct tb_holdings {
-    char *slots; /* as the server has mapped them */
+    char *slots;                   /* as the server has mapped them */
     const tb_slots_extent *extent; /* of those */
     uint32_t steps;                /* by which they have grown */
     /* Whether all these bytes of the device's memory are the client's. */
