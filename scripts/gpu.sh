@@ -70,7 +70,10 @@ make_build() { # make_build ARCHITECTURE
 pack_build() {
     make_build "${ARCHITECTURE:-90}"
     echo "$PWD" >"$build/made-at"
-    tar -cJf "$out/build.txz" --exclude=CMakeFiles --exclude='*.o' --exclude='*.a' "$build"
+    # Each test has all kernels in it: what lies far back is found again.
+    tar -c --exclude=CMakeFiles --exclude='*.o' --exclude='*.a' --exclude='*_sim' --exclude='*-sim' \
+        --exclude="$build/tests/"{unit,emulated,abi,attach,sim,forward,fuzz,packages,ptxas,tool,farther} "$build" |
+        xz --lzma2=preset=3,dict=512MiB >"$out/build.txz"
 }
 
 # The build has its folder's path in it.
