@@ -93,17 +93,33 @@ static tb_status allocate_share(const tb_client_memory *memory, tb_client_device
 
 static void note_held(const tb_client_memory *memory, const tb_client_block *block, int64_t sign)
 {
-    atomic_fetch_add(&held_bytes[block->on.device], (uint64_t)sign * block->bytes);
-    atomic_fetch_add(&memory->sleeper->held_bytes[block->on.number], (uint64_t)sign * block->bytes);
+    atomic_fetch_add(&held_bytes[block->on.device], (uint64_t)sign * block->taken);
+    atomic_fetch_add(&memory->sleeper->held_bytes[block->on.number], (uint64_t)sign * block->taken);
+}
+
+/* Blocks of few sizes: what one client has given back, cleaned, is of the size that the next one wants, and the driver, which takes a
+ * quarter of a millisecond, need not be asked. Large ones are not rounded up. */
+#define ROUNDED_MOST ((uint64_t)64 << 20)
+
+static uint64_t round_block(uint64_t bytes)
+{
+    uint64_t step = 1;
+    while (step <= bytes / 8)
+        step *= 2;
+    return bytes > ROUNDED_MOST ? bytes : (bytes + step - 1) / step * step;
 }
 
 tb_status tb_take_client_block(tb_client_memory *memory, tb_client_device on, uint64_t bytes, void **block)
 {
+    uint64_t taking = round_block(bytes);
     if (memory->block_count == TB_CLIENT_BLOCKS)
         return TB_OUT_OF_MEMORY;
-    TB_TRY(allocate_share(memory, on, bytes, block));
+    tb_status status = allocate_share(memory, on, taking, block);
+    if (status == TB_OUT_OF_MEMORY && taking > bytes)
+        status = allocate_share(memory, on, taking = bytes, block);
+    TB_TRY(status);
     tb_client_block *taken = &memory->blocks[memory->block_count++];
-    *taken = (tb_client_block){on, (uintptr_t)*block, bytes};
+    *taken = (tb_client_block){on, (uintptr_t)*block, bytes, taking};
     note_held(memory, taken, 1);
     return TB_OK;
 }
@@ -126,6 +142,6 @@ void tb_give_client_block(tb_client_memory *memory, const tb_client_block *block
 {
     const tb_client_block freed = *block;
     memory->blocks[block - memory->blocks] = memory->blocks[--memory->block_count];
-    tb_clean_and_release(freed.on.device, (void *)(uintptr_t)freed.address, freed.bytes);
+    tb_clean_and_release(freed.on.device, (void *)(uintptr_t)freed.address, freed.taken);
     note_held(memory, &freed, -1);
 }

@@ -18,6 +18,7 @@ typedef struct tb_client_device {
 typedef struct tb_client_block {
     tb_client_device on;
     uint64_t address, bytes;
+    uint64_t taken; /* of the device's memory */
 } tb_client_block;
 
 typedef struct tb_client_memory {

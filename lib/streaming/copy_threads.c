@@ -47,6 +47,7 @@ static int links_wanted;
 static size_t bytes_wanted;
 static _Atomic(uint32_t) helpers_wanted;     /* for so many links and bytes; those with lower numbers work */
 static int helpers_started, helpers_settled; /* settled: that run, and have taken a number */
+static int helpers_planned;                  /* the most that have been wanted: cores are dealt to so many */
 static int callers_core;                     /* on which the thread ran that started the first helper */
 
 /* A thread that left its call while it held the lock may have left a list half changed: both are emptied then. Jobs
@@ -69,7 +70,7 @@ static void forget_in_child(void)
     jobs = NULL;
     touch_jobs = NULL;
     work_listed = callers = helpers_wanted = 0;
-    links_wanted = helpers_started = helpers_settled = 0;
+    links_wanted = helpers_started = helpers_settled = helpers_planned = 0;
     bytes_wanted = 0;
     lock = (tb_lock){0};
 }
@@ -229,13 +230,16 @@ static void sleep_until_woken(struct helper *helper)
     take_lock();
 }
 
-/* The helper's number. */
+static void start_others(void);
+
+/* The helper's number. What it starts has the cores that it has itself as yet. */
 static uint32_t settle(void)
 {
     take_lock();
-    const int number = helpers_settled++, started = helpers_started, core = callers_core;
+    const int number = helpers_settled++, planned = helpers_planned, core = callers_core;
     tb_free_lock(&lock);
-    tb_stay_on_own_cores(core, number, started);
+    start_others();
+    tb_stay_on_own_cores(core, number, planned);
     return (uint32_t)number;
 }
 
@@ -266,20 +270,43 @@ static void *help(void *unused)
 }
 
 /* Under the lock. One is counted before it is there, as a caller may leave when it is: no two have a number. */
+static bool count_helper(void)
+{
+    if (helpers_started >= (int)TB_LOAD(&helpers_wanted))
+        return false;
+    sem_init(&helpers[helpers_started].waking, 0, 0);
+    helpers_started++;
+    return true;
+}
+
+/* Under the lock. Starting one takes as long as copying several pieces: the first starts the others. */
 static void start_helpers(void)
 {
     const int wanted = helpers_for(links_wanted, bytes_wanted);
     atomic_store(&helpers_wanted, (uint32_t)wanted);
+    if (helpers_planned < wanted)
+        helpers_planned = wanted;
     if (helpers_started == 0) {
         const int core = sched_getcpu();
         callers_core = core < 0 ? 0 : core;
     }
-    while (helpers_started < wanted) {
-        sem_init(&helpers[helpers_started].waking, 0, 0);
-        helpers_started++;
-        if (!tb_start_thread(help, NULL)) {
+    if (count_helper() && !tb_start_thread(help, NULL))
+        helpers_started--;
+}
+
+/* Two, which do the same. */
+static void start_others(void)
+{
+    bool goes_on = true;
+    for (int i = 0; i < 2 && goes_on; i++) {
+        take_lock();
+        goes_on = count_helper();
+        tb_free_lock(&lock);
+        if (goes_on && !tb_start_thread(help, NULL)) {
+            take_lock();
             helpers_started--;
-            return;
+            tb_free_lock(&lock);
+            goes_on = false;
         }
     }
 }
@@ -402,11 +429,11 @@ bool tb_cores_beside_helpers(cpu_set_t *cores)
     enum { NO_HELPERS = -1 }; /* whose set is the caller's */
     cpu_set_t allowed;
     take_lock();
-    const int started = helpers_started, core = callers_core;
+    const int started = helpers_started, planned = helpers_planned, core = callers_core;
     tb_free_lock(&lock);
     if (started == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return false;
-    tb_cores_of_helper(&allowed, core, NO_HELPERS, started, cores);
+    tb_cores_of_helper(&allowed, core, NO_HELPERS, planned, cores);
     CPU_CLR((size_t)core, cores);
     return CPU_COUNT(cores) > 0;
 }
