@@ -106,6 +106,7 @@ typedef struct tb_facts {
     bool scattered;            /* some of a batch's products have operands in other places */
     tb_machine machine;
     double backlogs[TB_BACKLOGS]; /* seconds of work that wait for each of the machine's chips */
+    int callers; /* threads of the program that are in calls, this one among them; 0: as one */
     tb_repeated repeated;
     const tb_kernel *kernels; /* the catalog */
     size_t kernel_count;

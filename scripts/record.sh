@@ -39,7 +39,7 @@ if [[ $device == served* ]]; then
     record+=-served server=([old]=SERVER=never [new]=SERVER=auto)
     XDG_RUNTIME_DIR=$(mktemp -d)
     export XDG_RUNTIME_DIR
-    "$command" serve >"$XDG_RUNTIME_DIR/said" &
+    TILEBLAS_CALIBRATE=0 "$command" serve >"$XDG_RUNTIME_DIR/said" & # as the record has it
     serving=$!
     trap 'kill "$serving" 2>/dev/null || true; wait "$serving" || true; rm -rf "$XDG_RUNTIME_DIR"' EXIT
     until grep -q ready "$XDG_RUNTIME_DIR/said"; do

@@ -1,6 +1,7 @@
 #include "lib/call/facts.h"
 
 #include "lib/learning/learning.h"
+#include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
 #include "lib/process/callers_state.h"
 #include "lib/user/options.h"
@@ -44,6 +45,7 @@ void tb_gather_facts(tb_task task, tb_facts *facts)
     facts->accuracy = tb_wanted_accuracy();
     facts->machine = tb_machine_facts();
     read_backlogs(facts);
+    facts->callers = (int)tb_calls_under_way();
     tb_recall_task(task, facts);
 }
 

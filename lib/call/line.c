@@ -20,8 +20,13 @@
 #include "lib/call/run.h"
 #include "lib/call/sample.h"
 #include "lib/reports/stats.h"
+#include "lib/process/sums.h"
+#include "lib/streaming/copy_threads.h"
 #include "words/members.h"
 #include "words/frame.h"
+
+#include <math.h>
+#include <stdatomic.h>
 
 static tb_runner *const run[TB_TASK_KINDS][TB_ROUTE_COUNT] = {
     [TB_TASK_PRODUCT] = {[TB_ROUTE_HOST] = tb_run_host,
@@ -77,6 +82,20 @@ static TB_OWN_FRAME void bring_home(tb_plan *plan)
     *plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, plan->needs_device);
 }
 
+/* What products take while helpers have no cores says nothing about the next ones, unless there is no end to it: until that has
+ * lost so much. */
+#define LOST_MOST 10e-3
+
+static bool teaches(const tb_plan *plan, double seconds)
+{
+    static _Atomic(double) lost;
+    if (plan->route != TB_ROUTE_STREAMED)
+        return true;
+    const double by_now = fmin(fmax(TB_LOAD(&lost) + seconds - plan->host_seconds, 0), 2 * LOST_MOST);
+    TB_STORE(&lost, by_now);
+    return !tb_copies_alone() || by_now > LOST_MOST;
+}
+
 /* Does what was decided. Where the device cannot, the host does the task, and the time learned is the host's. */
 static void carry_out(tb_task task, const tb_facts *facts, tb_plan *plan, const tb_host *host)
 {
@@ -89,7 +108,8 @@ static void carry_out(tb_task task, const tb_facts *facts, tb_plan *plan, const 
         seconds = tb_seconds() - again;
     }
     const double whole = tb_seconds() - start;
-    tb_learn_task(task, facts, plan, seconds > 0 ? seconds : whole);
+    if (teaches(plan, whole))
+        tb_learn_task(task, facts, plan, seconds > 0 ? seconds : whole);
     tb_record_call(task, facts, plan, host->called_as, whole);
 }
 

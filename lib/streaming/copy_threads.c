@@ -9,6 +9,7 @@
 #include "lib/user/options.h"
 #include "lib/process/threads.h"
 
+#include <math.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <string.h>
@@ -33,6 +34,14 @@
 /* How long the thread that ends a job waits awake for helpers that are at their last piece. */
 #define LAST_PIECE_SECONDS 100e-6
 
+/* A piece takes some ten us. A helper that takes so long at its last one has lost its core to a thread that will not have done with
+ * it soon: the host BLAS's threads go on looking for work for 30 ms after a call, and where they have all cores each wait for a helper
+ * takes a scheduler's slice, 4 ms. So callers copy alone for so many times as long, and longer each time that happens again at
+ * once. */
+#define STALL_SECONDS      0.5e-3
+#define ALONE_TIMES        8
+#define ALONE_SECONDS_MOST 1.0
+
 static tb_lock lock;
 static struct helper {
     sem_t waking; /* without the lock, for which all that are woken would queue */
@@ -49,6 +58,7 @@ static _Atomic(uint32_t) helpers_wanted;     /* for so many links and bytes; tho
 static int helpers_started, helpers_settled; /* settled: that run, and have taken a number */
 static int helpers_planned;                  /* the most that have been wanted: cores are dealt to so many */
 static int callers_core;                     /* on which the thread ran that started the first helper */
+static _Atomic(double) alone_until, alone_seconds; /* when callers are helped again; how long they were not */
 
 /* A thread that left its call while it held the lock may have left a list half changed: both are emptied then. Jobs
  * are done all the same, as the thread that ends a job does what nobody helps with. */
@@ -61,6 +71,22 @@ static void take_lock(void)
     touch_jobs = NULL;
     atomic_store(&work_listed, 0);
     tb_mend_lock(&lock);
+}
+
+bool tb_copies_alone(void)
+{
+    return TB_LOAD(&alone_until) > 0 && tb_seconds() < TB_LOAD(&alone_until);
+}
+
+static void note_wait(double seconds)
+{
+    const double now = tb_seconds(), last = TB_LOAD(&alone_seconds);
+    if (seconds < STALL_SECONDS)
+        return;
+    const bool at_once = now < TB_LOAD(&alone_until) + last;
+    const double next = fmax(ALONE_TIMES * seconds, at_once ? 2 * last : 0);
+    TB_STORE(&alone_seconds, next < ALONE_SECONDS_MOST ? next : ALONE_SECONDS_MOST);
+    TB_STORE(&alone_until, now + TB_LOAD(&alone_seconds));
 }
 
 /* A forked child has no helpers, and no jobs. */
@@ -188,7 +214,7 @@ static void look_for_a_while(_Atomic(uint32_t) *value, uint32_t that)
 static void linger(uint32_t number)
 {
     const double start = tb_seconds();
-    while (TB_LOAD(&work_listed) == 0 && number < TB_LOAD(&helpers_wanted) &&
+    while (TB_LOAD(&work_listed) == 0 && number < TB_LOAD(&helpers_wanted) && !tb_copies_alone() &&
            tb_seconds() - start < (TB_LOAD(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
         look_for_a_while(&work_listed, 0);
 }
@@ -347,6 +373,8 @@ static void begin(tb_copy_job *job, const tb_host_copy *copy, bool compares)
         return;
     }
     touch_end(job);
+    if (tb_copies_alone())
+        return;
     take_lock();
     start_helpers();
     enter_list(&jobs, &job->listed);
@@ -384,10 +412,12 @@ static void wait_for_last(_Atomic(uint32_t) *helpers)
 
 static void wait_for_helpers(tb_listed_job **list, tb_listed_job *job)
 {
+    const double start = tb_seconds();
     take_lock();
     leave_list(list, job);
     tb_free_lock(&lock);
     wait_for_last(&job->helpers);
+    note_wait(tb_seconds() - start);
 }
 
 void tb_copy_end(tb_copy_job *job)
@@ -408,6 +438,8 @@ void tb_touch_begin(tb_touch_job *job, const tb_pages *pages)
 {
     *job = (tb_touch_job){.pages = *pages, .pieces = tb_count_pieces(pages)};
     touch_last(pages);
+    if (tb_copies_alone())
+        return;
     take_lock();
     enter_list(&touch_jobs, &job->listed);
     tb_free_lock(&lock);
@@ -441,14 +473,17 @@ bool tb_cores_beside_helpers(cpu_set_t *cores)
 void tb_copy_call_helpers(size_t bytes, int links)
 {
     const size_t pieces = bytes / PIECE_BYTES;
+    const bool alone = tb_copies_alone();
     take_lock();
     const uint32_t others = atomic_fetch_add(&callers, 1);
     if (others == 0 || links_wanted < links)
         links_wanted = links;
     if (others == 0 || bytes_wanted < bytes)
         bytes_wanted = bytes;
-    start_helpers();
-    wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
+    if (!alone) {
+        start_helpers();
+        wake(pieces < HELPERS_MAXIMUM ? (int)pieces : HELPERS_MAXIMUM);
+    }
     tb_free_lock(&lock);
 }
 

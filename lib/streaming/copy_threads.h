@@ -66,4 +66,7 @@ bool tb_cores_beside_helpers(cpu_set_t *cores);
 void tb_copy_call_helpers(size_t bytes, int links);
 void tb_copy_dismiss_helpers(void);
 
+/* Whether callers copy alone for now, as other threads have the helpers' cores. */
+bool tb_copies_alone(void);
+
 #endif

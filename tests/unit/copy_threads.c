@@ -135,6 +135,8 @@ static void late_helpers_are_waited_for(void)
     tb_copy_job job;
     memset(source, 1, BYTES);
     ending_thread = pthread_self();
+    while (tb_copies_alone())
+        usleep(1000);
     tb_copy_call_helpers(BYTES, 1);
     atomic_store(&holds_back, true);
     tb_copy_begin(&job, &copy);
@@ -142,7 +144,16 @@ static void late_helpers_are_waited_for(void)
     CHECK(atomic_load(&helper_is_at_work), "no helper has come");
     CHECK(atomic_load(&helper_is_done), "the copy has ended while a helper was at work on it");
     CHECK(memcmp(source, target, BYTES) == 0, "something has not arrived");
+    CHECK(tb_copies_alone(), "who has waited for a late helper waits for the next one");
+    memset(target, 0, BYTES);
+    atomic_store(&helper_is_at_work, false);
     atomic_store(&holds_back, false);
+    tb_copy_begin(&job, &copy);
+    CHECK(job.listed.helpers == 0 && atomic_load(&job.next_row) == 0,
+          "helpers are called while there are no cores for them");
+    tb_copy_end(&job);
+    CHECK(memcmp(source, target, BYTES) == 0, "what one copies alone has not arrived");
+    atomic_store(&helper_is_at_work, true);
     tb_copy_dismiss_helpers();
     while (atomic_load(&helper_is_at_work) && !atomic_load(&helper_is_done))
         usleep(100);

@@ -410,6 +410,30 @@ static void a_busy_device_is_not_tried(void)
     CHECK(tried > 0, "no call is tried");
 }
 
+/* Where so many threads call at once that the device would take as long for all of them as the host does, they stay there. */
+static void threads_that_call_at_once_stay(void)
+{
+    const row row = {2048, 2048, 2048, H, H, H, TB_READY, AUTO, "", "", TB_START_NOT};
+    tb_facts facts = facts_of(&row);
+    const tb_product product = product_of(&row);
+    const tb_plan alone = tb_decide(&product, &facts);
+    int left = 0;
+    CHECK(alone.route == TB_ROUTE_STREAMED, "%s", tb_route_text(alone.route));
+    for (facts.callers = 1; facts.callers < 1000; facts.callers++) {
+        const tb_plan plan = tb_decide(&product, &facts);
+        const bool gains =
+            facts.callers *
+            alone.device_seconds<1.9 * alone.host_seconds, loses = facts.callers * alone.device_seconds> 2.1 *
+            alone.host_seconds;
+        left += plan.route == TB_ROUTE_STREAMED;
+        CHECK(!gains || plan.route == TB_ROUTE_STREAMED, "%d callers: %s", facts.callers,
+              tb_route_text(plan.route));
+        CHECK(!loses || (plan.route == TB_ROUTE_HOST && plan.reason == TB_REASON_DEVICE_BUSY),
+              "%d callers: %s", facts.callers, tb_reason_text(plan.reason));
+    }
+    CHECK(left > 1 && left < 999, "%d of 999", left);
+}
+
 /* It takes less on either side, and so it leaves the host where GEMM does. An update reads one operand. */
 static void a_triangle_takes_less_than_all(void)
 {
@@ -558,6 +582,7 @@ int main(void)
     no_device_rounds_or_traps_as_asked();
     batches_go_as_one_or_one_by_one();
     a_busy_device_is_not_tried();
+    threads_that_call_at_once_stay();
     a_triangle_takes_less_than_all();
     large_updates_of_rank_2k_are_folded();
     thin_updates_of_rank_2k_are_joined();
