@@ -129,7 +129,7 @@ static tb_status serve_client(session *session, int socket, int client, const at
         else if (events->pending_count == 0 && now - moved > SPIN_SECONDS)
             sleep_for_orders(&session->client);
         else
-            sched_yield(); /* to a thread that has work to do, where one waits for this core */
+            tb_wire_pause();
         if (now - looked < SLEEP_SECONDS)
             continue;
         looked = now;

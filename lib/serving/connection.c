@@ -235,16 +235,28 @@ static tb_status lose(void)
 
 typedef bool is_so(uint32_t which, uint32_t number);
 
-/* In between the core is offered to others: the program's own threads may want it. */
-static void look_for_a_while(is_so *is, uint32_t which, uint32_t number)
+/* Where the answer comes as soon as this thread sleeps, so many times in a row, it has kept the server from its core: then
+ * threads sleep without looking, for a while. */
+#define AT_ONCE_SECONDS 30e-6
+#define SHARING_SECONDS 50e-3
+enum { AT_ONCE_LEAST = 3 };
+static _Atomic(double) shared_until;
+static _Atomic(int) at_once;
+
+static void look(is_so *is, uint32_t which, uint32_t number)
 {
-    enum { LOOKS = 32 };
-    for (int look = 0; look < LOOKS; look++) {
-        if (is(which, number))
-            return;
-        __builtin_ia32_pause();
-    }
-    sched_yield();
+    const double start = tb_seconds();
+    while (!is(which, number) && tb_seconds() - start < SPIN_SECONDS)
+        tb_wire_pause();
+}
+
+static void note_sleep(double seconds)
+{
+    const int before = atomic_load_explicit(&at_once, memory_order_relaxed),
+              now = seconds < AT_ONCE_SECONDS ? before + 1 : 0;
+    atomic_store_explicit(&at_once, now % AT_ONCE_LEAST, memory_order_relaxed);
+    if (now >= AT_ONCE_LEAST)
+        atomic_store_explicit(&shared_until, tb_seconds() + SHARING_SECONDS, memory_order_relaxed);
 }
 
 static void stop_sleeping(void *unused)
@@ -270,15 +282,20 @@ static void sleep_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint
 static tb_status wait_until(is_so *is, uint32_t which, uint32_t number, _Atomic(uint32_t) *word)
 {
     tb_pulse pulse = {0};
-    for (const double start = tb_seconds(); !is(which, number) && tb_seconds() - start < SPIN_SECONDS;)
-        look_for_a_while(is, which, number);
-    while (!is(which, number)) {
+    const bool looks = tb_seconds() >= atomic_load_explicit(&shared_until, memory_order_relaxed);
+    if (looks)
+        look(is, which, number);
+    const double start = tb_seconds();
+    bool sleeps = false;
+    for (; !is(which, number); sleeps = true) {
         if (is_lost())
             return TB_DEVICE_LOST;
         if (atomic_load(&server.wire->status) != TB_OK || !is_alive(&pulse))
             return lose();
         sleep_until(is, which, number, word);
     }
+    if (looks && sleeps)
+        note_sleep(tb_seconds() - start);
     return is_lost() || atomic_load(&server.wire->status) != TB_OK ? lose() : TB_OK;
 }
 

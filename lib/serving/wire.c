@@ -33,6 +33,13 @@ void tb_wire_socket_name(char *name, size_t size)
     snprintf(name, size, "serve-%016llx", (unsigned long long)tb_wire_build());
 }
 
+void tb_wire_pause(void)
+{
+    enum { PAUSES = 8 };
+    for (int i = 0; i < PAUSES; i++)
+        __builtin_ia32_pause();
+}
+
 void tb_wire_wait(_Atomic(uint32_t) *word, uint32_t that, double seconds)
 {
     const struct timespec span = {.tv_sec = (time_t)seconds,

@@ -138,7 +138,11 @@ uint64_t tb_wire_build(void);
 enum { TB_WIRE_NAME_SIZE = 64 };
 void tb_wire_socket_name(char *name, size_t size);
 
-/* ---- Sleeping across processes ---------------------------------------------------------------------------- */
+/* ---- Waiting across processes ----------------------------------------------------------------------------- */
+
+/* Some hundred nanoseconds, awake. The core is not offered to others: a thread that multiplies would have it for a scheduler's slice,
+ * 4 ms. Who sleeps has it back at once. */
+void tb_wire_pause(void);
 
 /* Sleeps while the word is that, until it is woken, or for so long; may return early. */
 void tb_wire_wait(_Atomic(uint32_t) *word, uint32_t that, double seconds);

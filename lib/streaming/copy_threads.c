@@ -206,8 +206,6 @@ static void look_for_a_while(_Atomic(uint32_t) *value, uint32_t that)
 {
     for (int look = 0; look < LOOKS && TB_LOAD(value) == that; look++)
         pause_briefly();
-    if (TB_LOAD(value) == that)
-        sched_yield();
 }
 
 /* The next copy of a product usually comes within microseconds, sooner than a sleeping thread would wake. */
@@ -215,8 +213,11 @@ static void linger(uint32_t number)
 {
     const double start = tb_seconds();
     while (TB_LOAD(&work_listed) == 0 && number < TB_LOAD(&helpers_wanted) && !tb_copies_alone() &&
-           tb_seconds() - start < (TB_LOAD(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS))
+           tb_seconds() - start < (TB_LOAD(&callers) > 0 ? LOOK_SECONDS_CALLED : LOOK_SECONDS)) {
         look_for_a_while(&work_listed, 0);
+        if (TB_LOAD(&work_listed) == 0)
+            sched_yield();
+    }
 }
 
 /* The lock is held on entry and on return. */

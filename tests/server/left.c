@@ -15,7 +15,6 @@
 #include "tests/server/served_client.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <sys/time.h>
 
@@ -34,8 +33,8 @@ static volatile sig_atomic_t calling;
 /* Where this thread jumps by itself. */
 enum { NOWHERE, WAITING, ORDERING, QUEUEING };
 static _Thread_local int moment;
-int __real_sched_yield(void);
-int __wrap_sched_yield(void);
+void __real_tb_wire_pause(void);
+void __wrap_tb_wire_pause(void);
 void __real_tb_machine_note_use(int device);
 void __wrap_tb_machine_note_use(int device);
 
@@ -47,12 +46,12 @@ static void jump(int signal)
     siglongjmp(before_call, signal);
 }
 
-/* The linker puts this in front of sched_yield, which whoever waits for the server calls. */
-int __wrap_sched_yield(void)
+/* The linker puts this in front of what whoever waits for the server calls. */
+void __wrap_tb_wire_pause(void)
 {
     if ((moment == WAITING && !tb_has_locks()) || (moment == ORDERING && tb_has_locks()))
         jump(1);
-    return __real_sched_yield();
+    __real_tb_wire_pause();
 }
 
 /* And this in front of what is done under the queue's lock. */
