@@ -164,7 +164,7 @@ static tb_status take_memory(work *work)
     if (work->plan->place.context || !is_allowed((size_t)factor->n * column))
         return TB_OUT_OF_MEMORY; /* our buffers belong to the primary context */
     TB_TRY(tb_take_buffer(work->plan->place.device, (size_t)factor->n * column, &work->matrix));
-    TB_TRY(tb_take_buffer(work->plan->place.device, sizeof(int64_t), &work->flag));
+    TB_TRY(tb_take_buffer(work->plan->place.device, TB_PASSING_INFOS * sizeof(int64_t), &work->flag));
     work->there = *factor;
     work->there.a.data = work->matrix.memory;
     work->there.a.ld = ld;
@@ -228,7 +228,7 @@ static tb_status pass(work *work)
     work->passing = (tb_passing){.pipeline = work->turn.pipeline,
                                  .triangle = &work->triangle,
                                  .there = work->there.a,
-                                 .info = work->flag.memory};
+                                 .infos = work->flag.memory};
     work->stream = work->turn.pipeline->compute;
     TB_TRY(tb_begin_passing(&work->passing));
     const tb_status status = walk(work);

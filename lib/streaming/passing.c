@@ -106,7 +106,11 @@ static tb_event **event_of_end(const tb_passing *passing, int index)
     return &passing->pipeline->finished[(passing->first_end + index) % TB_SWATHS_IN_FLIGHT];
 }
 
-/* The columns first and info after them, so that it is as young as they are. */
+static int64_t *info_of_end(const tb_passing *passing, int index)
+{
+    return passing->infos + 1 + (passing->first_end + index) % TB_SWATHS_IN_FLIGHT;
+}
+
 static tb_status send_back(const tb_passing *passing, tb_slot *slot, tb_range columns)
 {
     tb_stream *unload = passing->pipeline->unload;
@@ -117,7 +121,7 @@ static tb_status send_back(const tb_passing *passing, tb_slot *slot, tb_range co
     TB_TRY(tb_stream_wait(unload, *event_of_end(passing, 0)));
     TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &there, slot->pinned.memory, rows.count));
     const tb_copy info =
-        tb_copy_of_bytes(TB_DEVICE_TO_HOST, info_in(passing, slot), passing->info, sizeof(int64_t));
+        tb_copy_of_bytes(TB_DEVICE_TO_HOST, info_in(passing, slot), info_of_end(passing, 0), sizeof(int64_t));
     TB_TRY(tb_issue_copy(unload, &info));
     slot->columns = columns.count;
     return tb_record(slot->done, unload);
@@ -165,11 +169,9 @@ static tb_status take_back(tb_passing *passing)
 {
     tb_slot *slot = &passing->pipeline->out[passing->first_out];
     const tb_range columns = {passing->returned, slot->columns};
-    const int64_t info = *info_in(passing, slot);
-    if (info != 0 && info <= columns.first + columns.count) { /* else a later column's, and these are right */
-        passing->found = info;
+    passing->found = *info_in(passing, slot);
+    if (passing->found != 0)
         return TB_UNSUPPORTED;
-    }
     empty(passing, slot, columns);
     passing->returned += columns.count;
     passing->first_out = (passing->first_out + 1) % TB_SLOTS;
@@ -198,6 +200,9 @@ tb_status tb_finish_columns(tb_passing *passing, int64_t columns)
 {
     while (passing->end_count == TB_SWATHS_IN_FLIGHT)
         TB_TRY(wait_for_one(passing));
+    const tb_copy note = tb_copy_of_bytes(TB_DEVICE_TO_DEVICE, info_of_end(passing, passing->end_count),
+                                          passing->infos, sizeof(int64_t));
+    TB_TRY(tb_issue_copy(passing->pipeline->compute, &note));
     tb_event **event = event_of_end(passing, passing->end_count);
     TB_TRY(tb_need_event(passing->pipeline, event));
     TB_TRY(tb_record(*event, passing->pipeline->compute));
@@ -223,7 +228,7 @@ static tb_status clear_info(tb_passing *passing)
     TB_TRY(tb_need_slot(passing->pipeline, slot));
     *info_in(passing, slot) = 0;
     const tb_copy clear =
-        tb_copy_of_bytes(TB_HOST_TO_DEVICE, passing->info, info_in(passing, slot), sizeof(int64_t));
+        tb_copy_of_bytes(TB_HOST_TO_DEVICE, passing->infos, info_in(passing, slot), sizeof(int64_t));
     return tb_issue_copy(passing->pipeline->compute, &clear);
 }
 

@@ -7,14 +7,16 @@
 #include "lib/streaming/pipeline.h"
 #include "words/product.h"
 
+enum { TB_PASSING_INFOS = 1 + TB_SWATHS_IN_FLIGHT };
+
 /* Columns are counted from the left. */
 typedef struct tb_passing {
     tb_pipeline *pipeline;
     const tb_product *triangle; /* whose C is the program's matrix, and whose mask is what passes of it */
     tb_matrix there;            /* the copy */
-    /* On the device, an int64_t that is 0 as long as columns are good, or else the first that is not, from 1: it does not go back, nor
-     * do those that would leave with it. */
-    void *info;
+    /* On the device, TB_PASSING_INFOS of them. The first is 0 as long as columns are good, or else the first that is not, from 1: it
+     * does not go back, nor do those that would leave with it. The others are what it was when columns had been finished. */
+    int64_t *infos;
     int64_t found; /* the same, where it was seen */
     int64_t brought, finished, leaving,
         returned; /* finished: by work that has been enqueued; returned: in the program's memory */
@@ -24,7 +26,7 @@ typedef struct tb_passing {
     bool has_helpers;
 } tb_passing;
 
-/* Of a matrix of which the rest is filled in. Clears info. Nobody else uses the pipeline until tb_end_passing. */
+/* Of a matrix of which the rest is filled in. Clears the first info. Nobody else uses the pipeline until tb_end_passing. */
 tb_status tb_begin_passing(tb_passing *passing);
 
 /* Work that is enqueued from now on in the pipeline's compute stream finds so many columns. */
