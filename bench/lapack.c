@@ -1,20 +1,22 @@
-/* lapack: LAPACK's routines as programs call them, operands in device memory, beside cuSOLVER's 64-bit interface; with --host operands
- * in ordinary memory that has been touched, beside OpenBLAS on all cores and beside "copies", which is a copy to the device, cuSOLVER
- * and a copy back. Times are those of whole calls, until the result is there. Prints a table for each routine.
+/* lapack: LAPACK's routines as programs call them, operands in device memory, beside cuSOLVER's 64-bit interface; with
+ * --host operands in ordinary memory that has been touched, beside OpenBLAS on all cores and beside "copies", which is a
+ * copy to the device, cuSOLVER and a copy back. Times are those of whole calls, until the result is there. Prints a table
+ * for each routine.
  *
  *   bench/lapack [--host] [--upper] [--routine NAME,NAME...] [--size N,N...] [--seconds SECONDS] [--json FILE]
  *
- * All sides take turns in one run (turns.h), and medians count. All overwrite the same matrix, which is made anew before each call,
- * outside the clock. In host memory a turn is two calls where they are short, and the second counts, as in the first one threads may
- * have to wake up; and it is followed by a rest until OpenBLAS's threads sleep. cuSOLVER's workspace is there before, and its info is
- * not waited for. The cache of operands is as the environment says. --seconds are spent on each routine, size and side, rests and
- * refills among them.
+ * All sides take turns in one run (turns.h), and medians count. All overwrite the same matrix, which is made anew before
+ * each call, outside the clock. In host memory a turn is two calls where they are short, and the second counts, as in the
+ * first one threads may have to wake up; and it is followed by a rest until OpenBLAS's threads sleep. cuSOLVER's workspace
+ * is there before, and its info is not waited for. The cache of operands is as the environment says. --seconds are spent
+ * on each routine, size and side, rests and refills among them.
  *
- * The link's floor is what has to cross it, of POTRF the triangle, at the rate that each way has while the other one is used, too.
+ * The link's floor is what has to cross it, of POTRF the triangle, at the rate that each way has while the other one is
+ * used, too.
  *
- * Of each side's first result the residual is told, by one random vector (lapack_potrf.h): well below 1 where it is right. A side
- * that lacks a routine, or is not there at all, is left out; of the library only what it takes over itself is called. Ends with 1
- * where a result is wrong. --json leaves the times for bench/pictures.py lapack.
+ * Of each side's first result the residual is told, by one random vector (lapack_potrf.h): well below 1 where it is right.
+ * A side that lacks a routine, or is not there at all, is left out; of the library only what it takes over itself is
+ * called. Ends with 1 where a result is wrong. --json leaves the times for bench/pictures.py lapack.
  */
 #include "bench/expect.h"
 #include "bench/lapack_report.h"

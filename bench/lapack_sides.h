@@ -24,14 +24,15 @@ typedef struct lapack_sides {
     int count;
 } lapack_sides;
 
-/* In device memory cuSOLVER is the reference. In host memory OpenBLAS is, and cuSOLVER with copies takes part. Prints what is missing,
- * and ends the program where no side is there. */
+/* In device memory cuSOLVER is the reference. In host memory OpenBLAS is, and cuSOLVER with copies takes part. Prints what
+ * is missing, and ends the program where no side is there. */
 lapack_sides lapack_open_sides(const lapack_options *options);
 
 /* Looks for the routine. */
 void lapack_find_routine(lapack_sides *sides, const lapack_routine *routine, tb_element element);
 
-/* Which sides have the routine that was looked for last, and can compute it for these operands, which is prepared. Returns how many. */
+/* Which sides have the routine that was looked for last, and can compute it for these operands, which is prepared. Returns
+ * how many. */
 int lapack_choose_sides(const lapack_sides *sides, const lapack_operands *operands,
                         int chosen[LAPACK_SIDES_MOST]);
 
