@@ -5,7 +5,7 @@
  *   bench/level3 [--host | --pairs] [--itself] [--routine NAME,NAME...] [--size N,N...] [--columns N] [--k K] [--right] [--apart]
  *                [--seconds SECONDS] [--json FILE]
  *
- * All sides take turns in one run: in each round every side has one, and no side is always first (order_in_round). Medians
+ * All sides take turns in one run: in each round every side has one, and no side is always first (bench_order_in_round). Medians
  * count. In host memory a turn is two calls where they are short, and the second counts, as in the first one threads may have to
  * wake up; and it is followed by a rest until OpenBLAS's threads sleep. cublasXt takes part with tiles of 1024, 2048 and
  * 4096, each size being a side by itself, and the one with the least median is what is told. Operands are the same at every call,
@@ -28,7 +28,9 @@
  */
 #include "bench/expect.h"
 #include "bench/level3_report.h"
+#include "bench/lists.h"
 #include "bench/timing.h"
+#include "bench/turns.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,21 +52,8 @@ static double take_turn(const level3_sides *sides, int side, const level3_operan
     if (sides->on_host && seconds < BENCH_LONG_SECONDS)
         seconds = time_call(sides, side, operands);
     if (sides->has_xt)
-        level3_rest();
+        bench_rest();
     return seconds;
-}
-
-/* Which side has the turn at this place of a round. Each round begins with the side after the one that the round before began
- * with, and every other round goes backwards, so that neighbours change, too. */
-static int order_in_round(int round, int place, int sides)
-{
-    return (round + (round % 2 == 0 ? place : sides - place)) % sides;
-}
-
-/* Whether each side has been first equally often. */
-static bool is_even(int rounds, int sides)
-{
-    return rounds % sides == 0;
 }
 
 /* Called after each side's first call, before C is written again. */
@@ -99,10 +88,10 @@ static level3_times measure(const level3_options *options, const level3_sides *s
         for (int side = 0; side < times.sides; side++)
             take_turn(sides, side, operands);
     const double start = tb_seconds(), enough = times.sides * options->seconds;
-    while (times.rounds < ROUNDS_LEAST || !is_even(times.rounds, times.sides) ||
+    while (times.rounds < ROUNDS_LEAST || !bench_is_even(times.rounds, times.sides) ||
            tb_seconds() - start < enough) {
         for (int place = 0; place < times.sides; place++) {
-            const int side = order_in_round(times.rounds, place, times.sides);
+            const int side = bench_order_in_round(times.rounds, place, times.sides);
             const double seconds = take_turn(sides, side, operands);
             bench_expect(!isnan(seconds) == !isnan(times.seconds[side]),
                          "a side refused what it had computed");
@@ -117,16 +106,6 @@ static level3_times measure(const level3_options *options, const level3_sides *s
             times.seconds[side] = bench_median(turns[side], (size_t)times.rounds);
     times.ratio = options->pairs ? of_pairs : times.seconds[LEVEL3_REFERENCE] / times.seconds[LEVEL3_OURS];
     return times;
-}
-
-/* Whether a list of words, with commas between them, has the word; NULL has all. */
-static bool lists(const char *list, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == 0))
-            return true;
-    return !list;
 }
 
 static void measure_routine(const level3_options *options, const bench_routine *routine, level3_sides *sides,
@@ -155,7 +134,7 @@ int main(int argc, char **argv)
         for (tb_routine row = 0; row < TB_PRODUCT_ROUTINES; row++) {
             const bench_routine *routine = bench_find_any_routine(tb_routine_rows[row].name);
             const bool again = routine && strstr(routine->name, "gemmtr"); /* GEMMT's other name */
-            if (routine && routine->class == group && lists(options.routines, routine->name) &&
+            if (routine && routine->class == group && bench_lists(options.routines, routine->name) &&
                 (options.routines || !again))
                 measure_routine(&options, routine, &sides, &report);
         }

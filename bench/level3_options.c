@@ -1,12 +1,11 @@
 #include "bench/level3_options.h"
 
+#include "bench/lists.h"
 #include "bench/routine.h"
 
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static _Noreturn void explain_usage(void)
 {
@@ -17,39 +16,16 @@ static _Noreturn void explain_usage(void)
     exit(2);
 }
 
-/* Whether the text is positive numbers with commas between them. */
-static bool read_sizes(const char *text, level3_options *options)
+static bool is_measured(const char *name)
 {
-    options->size_count = 0;
-    for (const char *at = text; options->size_count < LEVEL3_SIZES_MOST; at++) {
-        char *end;
-        const long size = strtol(at, &end, 10);
-        if (end == at || size <= 0 || size > INT_MAX || (*end != ',' && *end != 0))
-            return false;
-        options->sizes[options->size_count++] = (int)size;
-        if (*end == 0)
-            return true;
-        at = end;
-    }
-    return false;
+    return bench_find_any_routine(name) != NULL;
 }
 
-/* Whether the text is names of routines with commas between them. */
-static bool names_routines(const char *text)
+/* Whether the text lists sizes, and not too many. */
+static bool read_sizes(const char *text, level3_options *options)
 {
-    for (const char *at = text;; at++) {
-        char name[16];
-        const size_t length = strcspn(at, ",");
-        if (length >= sizeof name)
-            return false;
-        memcpy(name, at, length);
-        name[length] = 0;
-        if (!bench_find_any_routine(name))
-            return false;
-        at += length;
-        if (*at == 0)
-            return true;
-    }
+    options->size_count = bench_read_sizes(text, options->sizes, LEVEL3_SIZES_MOST);
+    return options->size_count > 0;
 }
 
 level3_options level3_read_options(int argc, char **argv)
@@ -76,7 +52,7 @@ level3_options level3_read_options(int argc, char **argv)
             break;
         case 'r':
             options.routines = optarg;
-            makes_sense = makes_sense && names_routines(optarg);
+            makes_sense = makes_sense && bench_lists_names(optarg, is_measured);
             break;
         case 'n':
             makes_sense = makes_sense && read_sizes(optarg, &options);

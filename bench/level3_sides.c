@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* The documentation tells no best one. */
 static const int xt_blocks[LEVEL3_XT_BLOCKS] = {1024, 2048, 4096};
@@ -85,22 +84,4 @@ bool level3_call(const level3_sides *sides, int side, const bench_routine *routi
                   : bench_call_cublas_xt(called->cublas_xt, routine, product)) != CUBLAS_STATUS_SUCCESS)
         return false;
     return sides->on_host || cudaDeviceSynchronize() == cudaSuccess;
-}
-
-static double processor_seconds(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-}
-
-void level3_rest(void)
-{
-    const double piece = 0.005;
-    for (int i = 0; i < 40; i++) {
-        const double before = processor_seconds();
-        nanosleep(&(struct timespec){.tv_nsec = (long)(piece * 1e9)}, NULL);
-        if (processor_seconds() - before < piece / 2) /* not even one thread spins */
-            return;
-    }
 }

@@ -43,8 +43,4 @@ bool level3_find_routine(level3_sides *sides, const bench_routine *routine);
 bool level3_call(const level3_sides *sides, int side, const bench_routine *routine,
                  const tb_product *product);
 
-/* Waits until the process's threads sleep, a fifth of a second at most. OpenBLAS's go on spinning after a call for 2^28 ticks,
- * 0.13 s at 2 GHz, also where our library called it. */
-void level3_rest(void);
-
 #endif

@@ -6,6 +6,7 @@
     bench/pictures.py regret    regret-sgemm.json docs/regret.png
     bench/pictures.py routines  regret-sgemm.json regret-ztrsm.json ... docs/routines.png
     bench/pictures.py level3    level3-device.json level3-host.json docs/level3.png
+    bench/pictures.py lapack    lapack-device.json lapack-host.json docs/lapack.png
     bench/pictures.py tensor    tensor.json docs/tensor.png
     bench/pictures.py precision precision.json docs/precision.png
     bench/pictures.py spread    spread.json docs/spread.png
@@ -210,6 +211,45 @@ def _ratio_ticks(axes):
     axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
+# How sides of bench/lapack are drawn.
+LAPACK_SIDES = {"tileblas": ("TileBLAS", "tab:blue", "o-"), "cusolver": ("cuSOLVER", "tab:green", "s-"),
+                "openblas": ("OpenBLAS", "tab:orange", "^-"), "copies": ("copies and cuSOLVER", "tab:green", "s--"),
+                "floor": ("the link's floor", "0.5", ":")}
+
+
+def lapack(*runs):
+    """Milliseconds over n, both logarithmic, a line for each side: a row of panels for each run, a panel for each routine."""
+    names = list(dict.fromkeys(f["routine"] for run in runs for f in run["factorizations"]))
+    picture, panels = plot.subplots(len(runs), len(names), figsize=(1.5 + 2.9 * len(names), 0.9 + 3.1 * len(runs)),
+                                    sharex=True, sharey=True, squeeze=False)
+    for line, run in zip(panels, runs):
+        for axes, name in zip(line, names):
+            _lapack_panel(axes, [f for f in run["factorizations"] if f["routine"] == name])
+            axes.set_title(f"{name.upper()}, {run['triangle']}", fontsize=9)
+        memory = "device memory" if run["memory"] == "device" else "ordinary memory"
+        line[0].set_ylabel(f"milliseconds, {memory}", fontsize=9)
+    for axes in panels[-1]:
+        _log_ticks(axes.xaxis, sorted({f["n"] for run in runs for f in run["factorizations"]}))
+        axes.tick_params(axis="x", labelsize=7)
+        axes.set_xlabel("n", fontsize=8)
+    drawn = {key for run in runs for f in run["factorizations"] for key, value in f["seconds"].items() if value}
+    handles = [plot.Line2D([], [], color=colour, linestyle=style.lstrip("os^"), marker=style[0] if style[0] in "os^" else "",
+                           label=label) for key, (label, colour, style) in LAPACK_SIDES.items() if key in drawn]
+    panels[0][-1].legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    picture.suptitle(f"LAPACK, n x n, {runs[0]['machine']['gpu']}", fontsize=11)
+    return picture
+
+
+def _lapack_panel(axes, factorizations):
+    for key, (_, colour, style) in LAPACK_SIDES.items():
+        points = [(f["n"], 1e3 * f["seconds"][key]) for f in factorizations if f["seconds"].get(key)]
+        if points:
+            axes.plot(*zip(*points), style, color=colour, markersize=4, linewidth=1.2)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    _bare(axes)
+
+
 def _of_kernel(name):
     """How a kernel or a side of cuBLAS looks in the pictures of tensor cores and of errors."""
     known = {"cuBLAS SGEMM": "black", "cuBLAS TF32": "0.6", "sgemm_bf16x6_sm90": "tab:blue",
@@ -316,14 +356,14 @@ def _name_choices(axes, products):
         begin = end
 
 
-PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "routines": routines, "level3": level3,
+PICTURES = {"kernels": kernels, "streamed": streamed, "regret": regret, "routines": routines, "level3": level3, "lapack": lapack,
             "tensor": tensor, "precision": precision, "spread": spread}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=PICTURES)
-    parser.add_argument("results", nargs="+", help="one file, but of routines and of level3")
+    parser.add_argument("results", nargs="+", help="one file, but of routines, level3 and lapack")
     parser.add_argument("picture")
     arguments = parser.parse_args()
     picture = PICTURES[arguments.kind](*(json.loads(pathlib.Path(path).read_text()) for path in arguments.results))

@@ -38,6 +38,8 @@
 #   level3     bench/level3: every routine and type of level 3, of each of LEVEL3_MEMORY (default "device host") beside
 #              cuBLAS on the device, and in host memory beside OpenBLAS and cublasXt, some minutes each; LEVEL3_OPTIONS may be
 #              "--size 1024,2048,4096"; bench/pictures.py level3 draws level3-device.json and level3-host.json
+#   lapack     bench/lapack: LAPACK's routines, of each of LAPACK_MEMORY (default "device host") beside cuSOLVER on the device, and
+#              in host memory beside OpenBLAS and copies, a minute each; LAPACK_OPTIONS may be "--upper --size 1024,2048"
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind
 #              of host memory of REGRET_MEMORY (default all kinds), one for the device's, and 200 REGRET_SHAPES; of
 #              each of REGRET_ROUTINES (default $ROUTINE), which are any of level 3 that are no batches, in a file
@@ -110,6 +112,13 @@ measure_level3() { # measure_level3 MEMORY
     "$build/bench/level3" "${where[@]}" --json "$out/level3-$1.json" ${LEVEL3_OPTIONS:-}
 }
 
+measure_lapack() { # measure_lapack MEMORY
+    local where=()
+    [[ $1 == host ]] && where=(--host)
+    # shellcheck disable=SC2086 # options
+    "$build/bench/lapack" "${where[@]}" --json "$out/lapack-$1.json" ${LAPACK_OPTIONS:-}
+}
+
 measure_regret() { # measure_regret ROUTINE
     # shellcheck disable=SC2086 # names
     "$build/bench/regret" --routine "$1" "$out/regret-$1.json" "${REGRET_SHAPES:-200}" ${REGRET_MEMORY:-}
@@ -178,6 +187,12 @@ run_part() {
     level3)
         for each in ${LEVEL3_MEMORY:-device host}; do
             measure_level3 "$each" || status=1
+        done
+        return $status
+        ;;
+    lapack)
+        for each in ${LAPACK_MEMORY:-device host}; do
+            measure_lapack "$each" || status=1
         done
         return $status
         ;;

@@ -1,0 +1,17 @@
+/* POTRF in bench/lapack: A = L L' or U' U, of which one triangle is stored. */
+#ifndef BENCH_LAPACK_POTRF_H
+#define BENCH_LAPACK_POTRF_H
+
+#include "bench/lapack_routines.h"
+
+double lapack_potrf_flop(double n);
+double lapack_potrf_moved(double n);
+void lapack_potrf_make(const lapack_operands *operands, void *matrix);
+int lapack_potrf_fortran(bench_function *function, const lapack_operands *operands);
+bool lapack_potrf_prepare(const lapack_operands *operands);
+bool lapack_potrf_enqueue(const lapack_operands *operands);
+
+/* Of one random vector x: |A x - L (L' x)| / (n |A| |x| roundoff), in the largest elements and sums of a row. */
+double lapack_potrf_residual(const lapack_operands *operands, const void *result);
+
+#endif
