@@ -1,5 +1,7 @@
 #include "dispatch/factor_choice.h"
 
+#include "dispatch/factor_seconds.h"
+#include "dispatch/ways.h"
 #include "kernels/panels/launch_panel.h"
 
 /* Columns that are finished at a time: of an update the steps of k. Not measured. */
@@ -25,29 +27,52 @@ static tb_plan wait_for_device(const tb_place *place, bool is_there)
     return plan;
 }
 
-tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
+/* The device's, forced or because the matrix lies there; chip is NULL where there is none. */
+static tb_plan follow(const tb_place *place, const tb_machine *machine, const tb_chip *chip, bool is_there)
 {
-    const tb_place *place = &facts->places[0];
-    const tb_machine *machine = &facts->machine;
-    const bool is_there = place->memory == TB_MEMORY_DEVICE,
-               is_forced = facts->route_forced && facts->forced_route != TB_ROUTE_HOST;
-    const tb_chip *chip = is_there                  ? tb_find_chip(machine, place->device)
-                          : machine->chip_count > 0 ? &machine->chips[0]
-                                                    : NULL;
-    if (!is_there && facts->needs_host)
-        return tb_plan_for_host(TB_REASON_THREAD, false);
-    if (!is_there && !is_forced)
-        return tb_plan_for_host(facts->route_forced ? TB_REASON_FORCED : TB_REASON_ROUTINE, false);
-    if (!is_there && facts->forced_route == TB_ROUTE_RESIDENT && !tb_is_on_device(place))
-        return tb_plan_for_host(TB_REASON_ROUTE_REFUSED, false);
-    if (tb_panel_order(factor->routine) == 0)
-        return tb_plan_for_host(TB_REASON_NO_KERNEL, is_there);
     if (machine->readiness == TB_LOST || machine->readiness == TB_ABSENT)
-        return tb_plan_for_host(machine->readiness == TB_LOST ? TB_REASON_DEVICE_LOST : TB_REASON_NO_DEVICE,
-                                is_there);
+        return tb_plan_for_host(tb_why_not_ready(machine->readiness), is_there);
     if (machine->readiness != TB_READY || (chip && !chip->open && !chip->failed))
         return wait_for_device(place, is_there);
     if (!chip || chip->failed)
         return tb_plan_for_host(TB_REASON_NO_DEVICE, is_there);
     return on_device(place, chip, is_there ? TB_REASON_ON_DEVICE : TB_REASON_FORCED);
+}
+
+/* The matrix lies in host memory, and no route is forced. */
+static tb_plan choose_faster(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip)
+{
+    if (facts->stays_on_host)
+        return tb_plan_for_host(TB_REASON_ROUTINE, false);
+    if (factor->n < TB_FACTOR_ORDER_LEAST)
+        return tb_plan_for_host(TB_REASON_TOO_SMALL, false);
+    const double host = tb_factor_host_seconds(factor, &facts->machine),
+                 device = tb_factor_seconds_least(factor, facts);
+    if (!chip || !chip->open || !tb_may_leave(facts, host, device))
+        return tb_stay(facts, host, device);
+    tb_plan plan = on_device(&facts->places[0], chip, TB_REASON_FASTER_ON_DEVICE);
+    plan.device_seconds = tb_factor_seconds(factor, facts, chip, plan.block);
+    tb_choose_way(facts, &plan, host);
+    return plan;
+}
+
+tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
+{
+    const tb_place *place = &facts->places[0];
+    const tb_machine *machine = &facts->machine;
+    const bool is_there = place->memory == TB_MEMORY_DEVICE;
+    const tb_chip *chip = is_there                  ? tb_find_chip(machine, place->device)
+                          : machine->chip_count > 0 ? &machine->chips[0]
+                                                    : NULL;
+    if (!is_there && facts->needs_host)
+        return tb_plan_for_host(TB_REASON_THREAD, false);
+    if (!is_there && facts->route_forced && facts->forced_route == TB_ROUTE_HOST)
+        return tb_plan_for_host(TB_REASON_FORCED, false);
+    if (!is_there && facts->route_forced && facts->forced_route == TB_ROUTE_RESIDENT &&
+        !tb_is_on_device(place))
+        return tb_plan_for_host(TB_REASON_ROUTE_REFUSED, false);
+    if (tb_panel_order(factor->routine) == 0)
+        return tb_plan_for_host(TB_REASON_NO_KERNEL, is_there);
+    return is_there || facts->route_forced ? follow(place, machine, chip, is_there)
+                                           : choose_faster(factor, facts, chip);
 }
