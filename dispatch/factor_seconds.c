@@ -94,20 +94,21 @@ static double forecast_columns(forecast *all, int64_t order, int64_t columns, in
     return all->seconds;
 }
 
-/* What a block takes is nearly a quadratic function of what is left behind it: the sum over all of them is that of the function through
- * the last, the middle and the first. squares is the mean of the squares of 0 to 1 in so many steps. */
+/* What a block takes is nearly a quadratic function of the order of what is left behind it: the sum over all blocks is that of the
+ * function through three of them. squares is the mean of the squares of 0 to 1 in as many steps as there are blocks. The last block
+ * counts for a part of one. */
 static double forecast_blocks(forecast *all, int64_t block)
 {
-    const int64_t order = all->there->n, blocks = tb_ceil_div(order, block), rest = order - block,
+    enum { FEW = 3 };
+    const int64_t order = all->there->n, rest = order - block,
                   middle = tb_round_up(rest / 2, tb_panel_order(all->there->routine));
-    enum { FEW = 4 };
-    if (blocks < FEW)
+    if (order <= FEW * block)
         return forecast_columns(all, order, order, block);
-    const double squares = (2 * (double)blocks - 1) / (6 * (double)(blocks - 1)), of_ends = 2 * squares - 0.5,
-                 of_middle = 2 - 4 * squares;
-    return (double)blocks * (of_ends * (forecast_columns(all, block, block, block) +
-                                        forecast_columns(all, block + rest, block, block)) +
-                             of_middle * forecast_columns(all, block + middle, block, block));
+    const double blocks = (double)order / (double)block, squares = (2 * blocks - 1) / (6 * (blocks - 1)),
+                 of_ends = 2 * squares - 0.5, of_middle = 2 - 4 * squares;
+    return blocks * (of_ends * (forecast_columns(all, block, block, block) +
+                                forecast_columns(all, order, block, block)) +
+                     of_middle * forecast_columns(all, block + middle, block, block));
 }
 
 TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_facts *facts,

@@ -246,7 +246,7 @@ tb_status tb_enqueue_resident(tb_stream *stream, const tb_product *product, cons
 {
     tb_facts facts = {.places = {*place, *place, *place}};
     tb_gather_facts(tb_task_of_product(product), &facts);
-    const tb_plan plan = tb_decide_remembering(product, &facts);
+    const tb_plan plan = tb_decide_remembering(tb_task_of_product(product), &facts);
     *held = (tb_held){.bytes = held->bytes};
     return plan.route == TB_ROUTE_RESIDENT ? enqueue_all(stream, product, &plan, held) : TB_UNSUPPORTED;
 }
