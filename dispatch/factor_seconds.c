@@ -36,15 +36,18 @@ double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine
 /* Products of a few sizes come up again and again. */
 enum { KNOWN_MOST = 16 };
 
+/* So many blocks are looked at, one by one. */
+enum { FEW = 3 };
+
 typedef struct forecast {
     tb_visitor visitor;
     const tb_factor *there;
     const tb_facts *facts; /* in which all operands lie on the device */
     const tb_chip *chip;
-    int64_t columns; /* of the walk, that count */
     double seconds;
     int known_count;
     struct known {
+        tb_routine routine;
         int64_t m, n, k;
         double seconds;
     } known[KNOWN_MOST];
@@ -61,21 +64,20 @@ static double product_seconds(forecast *all, const tb_product *product)
 {
     for (int i = 0; i < all->known_count; i++) {
         const struct known *known = &all->known[i];
-        if (known->m == product->m && known->n == product->n && known->k == product->k)
+        if (known->routine == product->routine && known->m == product->m && known->n == product->n &&
+            known->k == product->k)
             return known->seconds;
     }
     const double seconds = decide_product(all, product);
     if (all->known_count < KNOWN_MOST)
-        all->known[all->known_count++] = (struct known){product->m, product->n, product->k, seconds};
+        all->known[all->known_count++] =
+            (struct known){product->routine, product->m, product->n, product->k, seconds};
     return seconds;
 }
 
-/* Until the columns that count are done, which ends the walk. */
 static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
 {
     forecast *all = (forecast *)visitor;
-    if (step->kind == TB_STEP_PANEL && step->position >= all->columns)
-        return TB_UNSUPPORTED;
     if (step->kind == TB_STEP_PANEL)
         all->seconds += PANEL_SECONDS + PANEL_COLUMN_SECONDS * (double)step->panel.n;
     else if (step->product.m > 0 && step->product.n > 0)
@@ -83,32 +85,34 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
-/* The first columns of a matrix of this order. */
-static double forecast_columns(forecast *all, int64_t order, int64_t columns, int64_t block)
+static double forecast_block(forecast *all, int64_t first, int64_t columns)
 {
-    tb_factor factor = *all->there;
-    factor.m = factor.n = factor.a.rows = factor.a.columns = order;
-    all->columns = columns;
+    const tb_factor *there = all->there;
     all->seconds = 0;
-    (void)tb_walk_factor(&factor, block, tb_panel_order(factor.routine), &all->visitor);
+    (void)tb_walk_factor_block(there, (tb_range){first, tb_smaller(columns, there->n - first)},
+                               tb_panel_order(there->routine), &all->visitor); /* it cannot fail */
     return all->seconds;
 }
 
-/* What a block takes is nearly a quadratic function of the order of what is left behind it: the sum over all blocks is that of the
- * function through three of them. squares is the mean of the squares of 0 to 1 in as many steps as there are blocks. The last block
- * counts for a part of one. */
-static double forecast_blocks(forecast *all, int64_t block)
+static double forecast_all(forecast *all, int64_t block)
 {
-    enum { FEW = 3 };
-    const int64_t order = all->there->n, rest = order - block,
-                  middle = tb_round_up(rest / 2, tb_panel_order(all->there->routine));
-    if (order <= FEW * block)
-        return forecast_columns(all, order, order, block);
+    double seconds = 0;
+    for (int64_t first = 0; first < all->there->n; first += block)
+        seconds += forecast_block(all, first, block);
+    return seconds;
+}
+
+/* What a block takes is nearly a quadratic function of where it begins: the sum over all blocks is that of the function through three
+ * of them. squares is the mean of the squares of 0 to 1 in as many steps as there are blocks. The last block counts for a part of
+ * one. */
+static double forecast_few(forecast *all, int64_t block)
+{
+    const int64_t order = all->there->n, last = order - block,
+                  middle = tb_round_up(last / 2, tb_panel_order(all->there->routine));
     const double blocks = (double)order / (double)block, squares = (2 * blocks - 1) / (6 * (blocks - 1)),
                  of_ends = 2 * squares - 0.5, of_middle = 2 - 4 * squares;
-    return blocks * (of_ends * (forecast_columns(all, block, block, block) +
-                                forecast_columns(all, order, block, block)) +
-                     of_middle * forecast_columns(all, block + middle, block, block));
+    return blocks * (of_ends * (forecast_block(all, 0, block) + forecast_block(all, last, block)) +
+                     of_middle * forecast_block(all, middle, block));
 }
 
 TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_facts *facts,
@@ -121,7 +125,7 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         there.places[role] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = chip->device};
     forecast all = {.visitor = {add_step}, .there = &copy, .facts = &there, .chip = chip};
-    return forecast_blocks(&all, block);
+    return factor->n <= FEW * block ? forecast_all(&all, block) : forecast_few(&all, block);
 }
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */

@@ -1,10 +1,14 @@
-/* Cholesky's factorization, L L' = A or U' U = A, block of columns after block of columns, and on the diagonal by halves:
+/* Cholesky's factorization, L L' = A or U' U = A, block of columns after block of columns. Of L a block needs no columns behind it:
  *
- *     | L11         | A11 = L11 L11'       a triangle on the diagonal
- *     | L21     L22 | L21 = A21 L11'^-1    a solve; these columns are finished
- *                     A22 -= L21 L21'      an update, of which the rest is to be factored
+ *     | L00         |   A11 -= L10 L10'      updates by the columns that are finished
+ *     | L10 L11     |   A21 -= L20 L10'
+ *     | L20 L21 L22 |   A11 = L11 L11'       a triangle on the diagonal
+ *                       L21 = A21 L11'^-1    a solve; these columns are finished
  *
- * U is the same transposed: what is below the diagonal there is right of it here.
+ * On the diagonal by halves, and of U, which is L transposed, block after block too: there
+ *
+ *     | U11 U12 |   A11 = U11' U11, U12 = U11'^-1 A12
+ *     |     U22 |   A22 -= U12' U12      an update, of which the rest is to be factored
  */
 #include "sequences/cholesky.h"
 
@@ -83,14 +87,55 @@ static tb_status factor_diagonal(const tb_factor *factor, tb_range range, int64_
     return factor_diagonal(factor, second, panel, visitor);
 }
 
+/* What rows of L below the columns have in these: less what the columns before them contribute. */
+static __attribute__((noinline)) tb_status give_product(const tb_factor *factor, tb_range before,
+                                                        tb_range columns, tb_range below, tb_visitor *visitor)
+{
+    const tb_matrix a = between(factor, before, below), b = between(factor, before, columns),
+                    c = between(factor, columns, below);
+    tb_sequence_step step = {.kind = TB_STEP_PRODUCT,
+                             .size = before.count,
+                             .product =
+                                 tb_gemm(tb_gemm_routine(a.element), false, true, c.rows, c.columns,
+                                         before.count, -1, a.data, a.ld, b.data, b.ld, 1, c.data, c.ld)};
+    step.product.b.conjugated = tb_is_complex(a.element);
+    return visitor->visit(visitor, &step);
+}
+
+static tb_status walk_lower(const tb_factor *factor, tb_range columns, tb_range rest, int64_t panel,
+                            tb_visitor *visitor)
+{
+    const tb_range before = {0, columns.first};
+    if (before.count > 0) {
+        TB_TRY(give_update(factor, before, columns, visitor));
+        TB_TRY(give_product(factor, before, columns, rest, visitor));
+    }
+    TB_TRY(factor_diagonal(factor, columns, panel, visitor));
+    return give_solve(factor, columns, rest, columns, visitor);
+}
+
+static tb_status walk_upper(const tb_factor *factor, tb_range columns, tb_range rest, int64_t panel,
+                            tb_visitor *visitor)
+{
+    TB_TRY(factor_diagonal(factor, columns, panel, visitor));
+    TB_TRY(give_solve(factor, columns, rest, columns, visitor));
+    return give_update(factor, columns, rest, visitor);
+}
+
+tb_status tb_walk_cholesky_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                 tb_visitor *visitor)
+{
+    const int64_t end = columns.first + columns.count;
+    const tb_range rest = {end, factor->n - end};
+    return factor->stored == TB_LOWER ? walk_lower(factor, columns, rest, panel, visitor)
+                                      : walk_upper(factor, columns, rest, panel, visitor);
+}
+
 tb_status tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)
 {
     for (int64_t first = 0; first < factor->n; first += block) {
-        const tb_range columns = {first, tb_smaller(block, factor->n - first)},
-                       rest = {first + columns.count, factor->n - first - columns.count};
-        TB_TRY(factor_diagonal(factor, columns, panel, visitor));
-        TB_TRY(give_solve(factor, columns, rest, columns, visitor));
-        TB_TRY(give_update(factor, columns, rest, visitor));
+        const tb_range columns = {first, tb_smaller(block, factor->n - first)};
+        TB_TRY(tb_walk_cholesky_block(factor, columns, panel, visitor));
     }
     return TB_OK;
 }

@@ -1,7 +1,7 @@
 /* Factorizations on a device. It has a copy of the matrix, on which the sequence's steps are done (sequences/factorization.h): products as
  * the resident route does them, and panels. Of the program's matrix finished columns alone are written, in order, when it is known that
  * they are; the rest is as it was. So the host can go on from there when a device fails, and where a pivot is not positive, which the
- * host's own routine has to say.
+ * host's own routine has to say. A matrix in host memory passes column by column (lib/streaming/passing.h).
  */
 #include "lib/call/resident.h"
 #include "lib/call/finish_factor.h"
@@ -12,20 +12,19 @@
 #include "kernels/panels/launch_panel.h"
 #include "lib/device/copies.h"
 #include "lib/device/memory.h"
+#include "lib/device/platform.h"
 #include "lib/device/served_use.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/meet_server.h"
 #include "lib/process/leaving.h"
+#include "lib/streaming/passing.h"
 #include "lib/user/log.h"
 #include "lib/user/options.h"
 #include "sequences/factorization.h"
 #include "words/integers.h"
 
-#include <string.h>
-
-/* Products that are enqueued before the stream is waited for, at most. */
-enum { HELD_MOST = 8 };
+#define FACTORING "factoring a matrix"
 
 typedef struct work {
     tb_visitor visitor;
@@ -35,27 +34,21 @@ typedef struct work {
     tb_factor there;     /* the copy */
     tb_stream *stream;
     tb_buffer matrix, flag; /* on the device: the copy, and info */
-    /* In host memory: columns until it is known that they are finished. NULL: they go straight to a device. */
-    char *staging;
-    bool in_use;             /* the device is used for it (lib/device/served_use.h) */
-    tb_held held[HELD_MOST]; /* what products have taken since the stream was waited for */
-    int held_count;
+    tb_held held;           /* what products take */
+    bool in_use;            /* the device is used for it (lib/device/served_use.h) */
+    tb_turn turn;
+    tb_passing
+        passing; /* of a matrix in host memory; its pipeline is NULL before it begins and after its end */
     int64_t finished; /* columns that are in the program's matrix */
     int64_t info;
 } work;
-
-/* ---- Columns of the triangle ------------------------------------------------------------------------------ */
 
 static bool is_on_device(const work *work)
 {
     return work->plan->places[0].memory == TB_MEMORY_DEVICE;
 }
 
-/* The columns of the copy, all rows. */
-static tb_matrix columns_there(const work *work, tb_range columns)
-{
-    return tb_rectangle(&work->there.a, 0, columns.first, work->there.n, columns.count);
-}
+/* ---- A matrix in the device's memory ---------------------------------------------------------------------- */
 
 static tb_status load(work *work)
 {
@@ -64,70 +57,78 @@ static tb_status load(work *work)
     static const int64_t none;
     const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->flag.memory, &none, sizeof none);
     TB_TRY(tb_issue_copy(work->stream, &clear));
-    return tb_copy_masked(work->stream, is_on_device(work) ? TB_DEVICE_TO_DEVICE : TB_HOST_TO_DEVICE,
-                          &work->triangle, a, work->there.a.data, work->there.a.ld, &copied);
-}
-
-static void give_held(work *work)
-{
-    while (work->held_count > 0)
-        tb_give_held(&work->held[--work->held_count]);
+    return tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &work->triangle, a, work->there.a.data,
+                          work->there.a.ld, &copied);
 }
 
 static tb_status come_to_rest(work *work)
 {
     TB_TRY(tb_synchronize(work->stream));
-    give_held(work);
+    tb_give_held(&work->held);
     return TB_OK;
 }
 
-/* Waits until the columns are there and looks whether they are finished. */
-static tb_status wait_for_columns(work *work, tb_range columns)
-{
-    const tb_matrix there = columns_there(work, columns);
-    const tb_copy flag =
-        tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->info, work->flag.memory, sizeof work->info);
-    TB_TRY(tb_issue_copy(work->stream, &flag));
-    if (work->staging)
-        TB_TRY(tb_copy_operand(work->stream, TB_DEVICE_TO_HOST, &there, work->staging, there.rows));
-    return come_to_rest(work);
-}
-
-/* From the copy in device or in host memory into the program's matrix, the triangle alone. Columns before one that cannot be copied
- * count as finished. */
+/* Columns before one that cannot be copied count as finished. */
 static tb_status store_columns(work *work, tb_range columns)
 {
     const tb_product part = tb_columns_of(&work->triangle, columns);
-    tb_matrix from = columns_there(work, columns);
-    int64_t copied = columns.count;
-    tb_status status = TB_OK;
-    if (!work->staging)
-        status =
-            tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &part, &from, part.c.data, part.c.ld, &copied);
-    from.data = work->staging;
-    from.ld = from.rows;
-    for (int64_t j = 0; j < columns.count && work->staging; j++) {
-        const tb_range rows = tb_masked_rows(&part, j);
-        memcpy(tb_at(&part.c.matrix, rows.first, j), tb_at(&from, rows.first, j),
-               (size_t)rows.count * tb_bytes_of(from.element));
-    }
+    const tb_matrix from = tb_rectangle(&work->there.a, 0, columns.first, work->there.n, columns.count);
+    const tb_copy flag =
+        tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->info, work->flag.memory, sizeof work->info);
+    int64_t copied = 0;
+    TB_TRY(tb_issue_copy(work->stream, &flag));
+    TB_TRY(come_to_rest(work));
+    if (work->info != 0)
+        return TB_UNSUPPORTED;
+    const tb_status status =
+        tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &part, &from, part.c.data, part.c.ld, &copied);
     work->finished = columns.first + copied;
     return status;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
 
+/* Where that of products before it is what is missing of memory, it is given back first. */
+static tb_status enqueue_product(work *work, const tb_product *product)
+{
+    tb_held *held = &work->held;
+    if (!held->is_used)
+        held->bytes = work->matrix.bytes;
+    const tb_status status = tb_enqueue_resident(work->stream, product, &work->plan->place, held);
+    if (status != TB_OUT_OF_MEMORY || held->bytes == work->matrix.bytes)
+        return status;
+    TB_TRY(come_to_rest(work));
+    held->bytes = work->matrix.bytes;
+    return tb_enqueue_resident(work->stream, product, &work->plan->place, held);
+}
+
+static int64_t end_of(const work *work, const tb_matrix *matrix)
+{
+    const tb_matrix *all = &work->there.a;
+    const int64_t offset = ((char *)matrix->data - (char *)all->data) / (int64_t)tb_bytes_of(all->element);
+    return offset / all->ld + matrix->columns;
+}
+
+/* Columns, counted from the left, of which the step may read or write some. */
+static int64_t columns_of(const work *work, const tb_sequence_step *step)
+{
+    int64_t end = 0;
+    if (step->kind == TB_STEP_PANEL)
+        return end_of(work, &step->panel.a);
+    for (tb_role role = TB_A; role < TB_ROLES; role++)
+        end = tb_larger(end, end_of(work, &step->product.operands[role].matrix));
+    return end;
+}
+
 static tb_status take_step(work *work, const tb_sequence_step *step)
 {
-    if (step->kind == TB_STEP_PANEL)
-        return tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory);
-    if (step->product.m == 0 || step->product.n == 0)
+    if (step->kind != TB_STEP_PANEL && (step->product.m == 0 || step->product.n == 0))
         return TB_OK;
-    if (work->held_count == HELD_MOST)
-        TB_TRY(come_to_rest(work));
-    tb_held *held = &work->held[work->held_count++];
-    held->bytes = work->matrix.bytes;
-    return tb_enqueue_resident(work->stream, &step->product, &work->plan->place, held);
+    if (work->passing.pipeline)
+        TB_TRY(tb_bring_columns(&work->passing, columns_of(work, step)));
+    return step->kind == TB_STEP_PANEL
+               ? tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory)
+               : enqueue_product(work, &step->product);
 }
 
 /* A pivot that is not positive ends the walk. */
@@ -137,17 +138,13 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
     TB_TRY(take_step(all, step));
     if (step->finished.count == 0)
         return TB_OK;
-    TB_TRY(wait_for_columns(all, step->finished));
-    if (all->info != 0)
-        return TB_UNSUPPORTED;
-    return store_columns(all, step->finished);
+    return all->passing.pipeline
+               ? tb_finish_columns(&all->passing, step->finished.first + step->finished.count)
+               : store_columns(all, step->finished);
 }
 
-static tb_status take_steps(tb_stream *stream, void *argument)
+static tb_status walk(work *work)
 {
-    work *work = argument;
-    work->stream = stream;
-    TB_TRY(load(work));
     return tb_walk_factor(&work->there, work->plan->block, tb_panel_order(work->factor->routine),
                           &work->visitor);
 }
@@ -167,24 +164,28 @@ static tb_status take_memory(work *work)
     if (work->plan->place.context || !is_allowed((size_t)factor->n * column))
         return TB_OUT_OF_MEMORY; /* our buffers belong to the primary context */
     TB_TRY(tb_take_buffer(work->plan->place.device, (size_t)factor->n * column, &work->matrix));
-    TB_TRY(tb_take_buffer(work->plan->place.device, sizeof(int64_t), &work->flag));
+    TB_TRY(tb_take_buffer(work->plan->place.device, TB_PASSING_INFOS * sizeof(int64_t), &work->flag));
     work->there = *factor;
     work->there.a.data = work->matrix.memory;
     work->there.a.ld = ld;
-    if (is_on_device(work))
-        return TB_OK;
-    work->staging = tb_make((size_t)tb_smaller(work->plan->block, factor->n) * column);
-    return work->staging ? TB_OK : TB_OUT_OF_MEMORY;
+    return TB_OK;
 }
 
 static void give_memory(work *work)
 {
-    give_held(work);
+    tb_give_held(&work->held);
     tb_give_buffer(&work->matrix);
     tb_give_buffer(&work->flag);
-    char *staging = work->staging;
-    work->staging = NULL; /* a signal that has waited may have the caller leave as soon as it is given back */
-    tb_unmake(staging);
+}
+
+/* ---- In the program's stream ------------------------------------------------------------------------------ */
+
+static tb_status take_steps(tb_stream *stream, void *argument)
+{
+    work *work = argument;
+    work->stream = stream;
+    TB_TRY(load(work));
+    return walk(work);
 }
 
 static void end_use(work *work)
@@ -195,15 +196,85 @@ static void end_use(work *work)
     }
 }
 
-/* The device has come to rest. What was made in host memory is lost where the C library's allocator may have been left. */
+/* The device has come to rest. */
 static void leave(void *left)
 {
     work *work = left;
-    if (tb_left_in_the_middle())
-        work->staging = NULL;
     if (tb_machine_device(work->plan->place.device))
         give_memory(work);
     end_use(work);
+}
+
+static tb_status factor_there(work *work)
+{
+    tb_leaving leaving;
+    tb_when_left(&leaving, leave, work);
+    work->in_use = tb_begin_use(work->plan->place.device);
+    tb_status status = work->in_use ? take_memory(work) : TB_DEVICE_LOST;
+    if (status == TB_OK)
+        status = tb_in_callers_stream(&work->plan->place, take_steps, work);
+    give_memory(work);
+    if (work->in_use && status == TB_DEVICE_LOST)
+        tb_machine_lose_device(work->plan->place.device, FACTORING);
+    end_use(work);
+    tb_not_left(&leaving);
+    return status;
+}
+
+/* ---- Through a pipeline ----------------------------------------------------------------------------------- */
+
+static tb_status pass(work *work)
+{
+    work->passing = (tb_passing){.pipeline = work->turn.pipeline,
+                                 .triangle = &work->triangle,
+                                 .there = work->there.a,
+                                 .infos = work->flag.memory};
+    work->stream = work->turn.pipeline->compute;
+    TB_TRY(tb_begin_passing(&work->passing));
+    const tb_status status = walk(work);
+    const tb_status returned = status == TB_DEVICE_LOST ? status : tb_return_finished(&work->passing);
+    return status != TB_OK ? status : returned;
+}
+
+static void leave_pipeline(void *left)
+{
+    work *work = left;
+    const bool in_the_middle = tb_left_in_the_middle();
+    if (work->passing.pipeline)
+        tb_leave_passing(&work->passing, in_the_middle);
+    work->passing.pipeline = NULL;
+    if (!in_the_middle && tb_machine_device(work->plan->place.device))
+        give_memory(work);
+    tb_leave_turn(&work->turn);
+}
+
+static tb_status pass_and_end(work *work)
+{
+    tb_status status = take_memory(work);
+    if (status == TB_OK)
+        status = pass(work);
+    if (work->passing.pipeline)
+        tb_end_passing(&work->passing, status);
+    work->passing.pipeline = NULL;
+    work->finished = work->passing.returned;
+    work->info = work->passing.found;
+    give_memory(work);
+    if (status == TB_DEVICE_LOST)
+        tb_machine_lose_device(work->plan->place.device, FACTORING);
+    tb_end_turn(&work->turn);
+    return status;
+}
+
+static tb_status factor_in_passing(work *work)
+{
+    tb_leaving leaving;
+    work->turn = (tb_turn){.device = work->plan->place.device, .seconds = work->plan->device_seconds};
+    tb_when_left(&leaving, leave_pipeline, work);
+    tb_status status = tb_take_turn(&work->turn);
+    if (status == TB_OK)
+        status = pass_and_end(work);
+    tb_not_left(&leaving);
+    return status;
 }
 
 /* ---- What is not finished --------------------------------------------------------------------------------- */
@@ -273,20 +344,9 @@ static tb_outcome finish(work *work, tb_status status, const tb_host *host)
 static tb_outcome run(work *work, const tb_host *host)
 {
     const tb_factor *factor = work->factor;
-    tb_leaving leaving;
     work->triangle = tb_rank_k(tb_gemm_routine(factor->a.element), factor->stored, false, factor->n, 0, 0,
                                NULL, factor->n, 1, factor->a.data, factor->a.ld);
-    tb_when_left(&leaving, leave, work);
-    work->in_use = tb_begin_use(work->plan->place.device);
-    tb_status status = work->in_use ? take_memory(work) : TB_DEVICE_LOST;
-    if (status == TB_OK)
-        status = (is_on_device(work) ? tb_in_callers_stream : tb_in_own_stream)(&work->plan->place,
-                                                                                take_steps, work);
-    give_memory(work);
-    if (work->in_use && status == TB_DEVICE_LOST)
-        tb_machine_lose_device(work->plan->place.device, "factoring a matrix");
-    end_use(work);
-    tb_not_left(&leaving);
+    const tb_status status = is_on_device(work) ? factor_there(work) : factor_in_passing(work);
     if (status != TB_OK)
         return finish(work, status, host);
     *factor->info = 0;

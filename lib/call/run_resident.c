@@ -41,10 +41,16 @@ static bool is_allowed(const tb_held *held, size_t bytes)
     return limit == 0 || (bytes <= limit && held->bytes <= limit - bytes);
 }
 
+/* What an earlier product in the stream had serves again where it is large enough. */
 static tb_status take(tb_held *held, int device, size_t bytes, tb_buffer *buffer)
 {
-    if (!is_allowed(held, bytes))
+    if (buffer->memory && buffer->bytes >= bytes)
+        return TB_OK;
+    if (!is_allowed(held, bytes) || (buffer->memory && held->outgrown_count == TB_OUTGROWN_MOST))
         return TB_OUT_OF_MEMORY;
+    if (buffer->memory)
+        held->outgrown[held->outgrown_count++] = *buffer;
+    *buffer = (tb_buffer){.memory = NULL};
     TB_TRY(tb_take_buffer(device, bytes, buffer));
     held->bytes += bytes;
     return TB_OK;
@@ -63,6 +69,9 @@ void tb_give_held(tb_held *held)
     tb_give_buffer(&held->zero);
     tb_give_buffer(&held->sums);
     tb_give_buffer(&held->tables);
+    while (held->outgrown_count > 0)
+        tb_give_buffer(&held->outgrown[--held->outgrown_count]);
+    held->is_used = false;
     held->bytes = 0;
 }
 
@@ -146,7 +155,7 @@ static tb_status take_room(const tb_product *product, const tb_plan *plan, tb_he
             return TB_OUT_OF_MEMORY;
         const tb_status status =
             is_allowed(held, bytes) ? take_all(&room, plan->place.device, held) : TB_OUT_OF_MEMORY;
-        if (status != TB_OUT_OF_MEMORY || held->chunk <= CHUNK_LEAST ||
+        if (status != TB_OUT_OF_MEMORY || held->is_used || held->chunk <= CHUNK_LEAST ||
             product->in_place != TB_OUT_OF_PLACE || tb_is_batch(product))
             return status;
         give_room(held);
@@ -247,8 +256,13 @@ tb_status tb_enqueue_resident(tb_stream *stream, const tb_product *product, cons
     tb_facts facts = {.places = {*place, *place, *place}};
     tb_gather_facts(tb_task_of_product(product), &facts);
     const tb_plan plan = tb_decide_remembering(tb_task_of_product(product), &facts);
-    *held = (tb_held){.bytes = held->bytes};
-    return plan.route == TB_ROUTE_RESIDENT ? enqueue_all(stream, product, &plan, held) : TB_UNSUPPORTED;
+    held->has_begun = held->overwrites = false;
+    held->saved_c = NULL;
+    held->listed = NULL;
+    const tb_status status =
+        plan.route == TB_ROUTE_RESIDENT ? enqueue_all(stream, product, &plan, held) : TB_UNSUPPORTED;
+    held->is_used = true;
+    return status;
 }
 
 /* What is enqueued in the caller's stream. */

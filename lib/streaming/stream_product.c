@@ -4,7 +4,7 @@
  */
 #include "lib/streaming/stream_product.h"
 
-#include "lib/serving/connection.h"
+#include "lib/streaming/call_helpers.h"
 #include "lib/streaming/copy_threads.h"
 #include "lib/streaming/others_copies.h"
 #include "words/integers.h"
@@ -55,14 +55,6 @@ static size_t slot_bytes_out(const tb_stream_run *run)
     return tb_returns_on_device(run) || tb_skips_slots(run) ? 0 : tb_matrix_bytes(&run->product->c.matrix);
 }
 
-/* The server's thread, which looks for orders all the time, takes no core from a helper. */
-static void tell_server_cores(void)
-{
-    cpu_set_t cores;
-    if (!tb_server_knows_cores() && tb_cores_beside_helpers(&cores))
-        tb_tell_server_cores(&cores);
-}
-
 static void call_helpers(tb_stream_run *run)
 {
     const size_t bytes = run->bytes_in + slot_bytes_out(run);
@@ -70,9 +62,7 @@ static void call_helpers(tb_stream_run *run)
     if (bytes == 0)
         return;
     run->has_helpers = true;
-    tb_copy_call_helpers(bytes, parts > devices ? parts : devices);
-    if (run->pipeline->device >= TB_SERVED_FIRST)
-        tell_server_cores();
+    tb_call_helpers(run->pipeline, bytes, parts > devices ? parts : devices);
 }
 
 /* A C that has just been allocated has no pages yet. They come while operands are on their way. */

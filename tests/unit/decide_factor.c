@@ -11,9 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* The linker puts this in front of tb_walk_factor: how many steps forecasts have looked at. */
-tb_status __real_tb_walk_factor(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
-tb_status __wrap_tb_walk_factor(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
+/* The linker puts this in front of tb_walk_factor_block: how many steps forecasts have looked at. */
+tb_status __real_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                      tb_visitor *visitor);
+tb_status __wrap_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                      tb_visitor *visitor);
 static int steps;
 
 typedef struct counter {
@@ -27,10 +29,11 @@ static tb_status count(tb_visitor *visitor, const tb_sequence_step *step)
     return all->other->visit(all->other, step);
 }
 
-tb_status __wrap_tb_walk_factor(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)
+tb_status __wrap_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                      tb_visitor *visitor)
 {
     counter all = {{count}, visitor};
-    return __real_tb_walk_factor(factor, block, panel, &all.visitor);
+    return __real_tb_walk_factor_block(factor, columns, panel, &all.visitor);
 }
 
 /* ---- The table -------------------------------------------------------------------------------------------- */
@@ -213,7 +216,8 @@ static void few_blocks_tell_what_all_take(void)
 {
     const tb_facts facts = facts_when_up();
     for (int64_t n = 2000; n <= 20000; n = n * 3 / 2) {
-        const tb_factor factor = factor_of(n);
+        tb_factor factor = factor_of(n);
+        factor.stored = n % 2 == 0 ? TB_LOWER : TB_UPPER;
         const int64_t block = n / 3 + 1;
         const double few = tb_factor_steps_seconds(&factor, &facts, &h200s[0], n / 4),
                      all = tb_factor_steps_seconds(&factor, &facts, &h200s[0], block);
