@@ -15,10 +15,6 @@
 #define HOST_BYTES_PER_SECOND_PER_CORE 20e9
 #define HOST_CALL_SECONDS              1e-6
 
-/* What a streamed call costs before its first byte moves and after its last; more where the host's threads
- * copy, as they have to be woken. */
-#define STREAMED_CALL_SECONDS 45e-6
-#define COPIED_CALL_SECONDS   60e-6
 /* Shares of each stage of the pipeline that no other stage covers up: the first slab's way in, the last swaths'
  * way out, the last slab's arithmetic. */
 #define UNCOVERED_IN   (1.0 / 8)
@@ -63,11 +59,17 @@ static double flop(const tb_product *product)
     return 2.0 * tb_volume(product);
 }
 
-/* What a multiprocessor does in a second, in the product's precision. */
-static double flops(const tb_product *product, const tb_chip *chip)
+const tb_chip *tb_first_chip(const tb_machine *machine)
 {
-    return FLOP_A_CLOCK * chip->clock *
-           tb_share_of_element(tb_real_of(tb_element_of(product)), chip->architecture);
+    return machine->chip_count > 0 ? &machine->chips[0] : &presumed_chip;
+}
+
+double tb_presumed_seconds(tb_element element, double flop)
+{
+    const tb_chip *chip = &presumed_chip;
+    const double flops =
+        FLOP_A_CLOCK * chip->clock * tb_share_of_element(tb_real_of(element), chip->architecture);
+    return flop / (flops * chip->multiprocessors * PRESUMED_EFFICIENCY);
 }
 
 static double bytes(const tb_operand *operand)
@@ -91,23 +93,28 @@ static double bytes_in(const tb_product *product)
     return tb_is_zero(product->beta) ? in : in + bytes_of_c(product);
 }
 
-static double known_ratio(double ratio)
-{
-    return ratio > 0 ? ratio : 1;
-}
-
 /* A vector holds the fewer elements, the larger they are. */
 static double host_flops_per_core(tb_element element)
 {
     return HOST_FLOPS_PER_CORE * (double)tb_bytes_of(TB_FP32) / (double)tb_bytes_of(tb_real_of(element));
 }
 
+static int host_cores(const tb_machine *machine)
+{
+    return machine->host_cores > 0 ? machine->host_cores : 1;
+}
+
+double tb_host_flops(tb_element element, const tb_machine *machine)
+{
+    return host_flops_per_core(element) * host_cores(machine);
+}
+
 double tb_host_seconds(const tb_product *product, const tb_machine *machine)
 {
-    int cores = machine->host_cores > 0 ? machine->host_cores : 1;
-    double arithmetic = flop(product) / (host_flops_per_core(tb_element_of(product)) * cores);
+    const int cores = host_cores(machine);
+    double arithmetic = flop(product) / tb_host_flops(tb_element_of(product), machine);
     double traffic = (bytes_in(product) + bytes_of_c(product)) / (HOST_BYTES_PER_SECOND_PER_CORE * cores);
-    return known_ratio(machine->host_ratio) * (HOST_CALL_SECONDS + fmax(arithmetic, traffic));
+    return tb_known_ratio(machine->host_ratio) * (HOST_CALL_SECONDS + fmax(arithmetic, traffic));
 }
 
 /* ---- Streaming -------------------------------------------------------------------------------------------- */
@@ -129,7 +136,7 @@ static double host_copies(const tb_product *product, const tb_facts *facts)
            pageable(&places[TB_B], bytes_of_b(product)) + pageable(&places[TB_C], reads_c ? 2 * c : c);
 }
 
-static double copy_rate(const tb_machine *machine, int devices)
+double tb_copy_rate(const tb_machine *machine, int devices)
 {
     int cores = machine->host_cores;
     cores = cores < COPY_CORES_AT_MOST ? cores : COPY_CORES_AT_MOST;
@@ -140,8 +147,9 @@ static double copy_rate(const tb_machine *machine, int devices)
 /* A pipeline's stages overlap, but for its beginning and its end. */
 static double overlapped(const tb_terms *terms)
 {
-    return STREAMED_CALL_SECONDS + (terms->copies > 0 ? COPIED_CALL_SECONDS : 0) + tb_longest_term(terms) +
-           UNCOVERED_IN * terms->in + UNCOVERED_OUT * terms->out + UNCOVERED_WORK * terms->kernel;
+    return TB_STREAMED_CALL_SECONDS + (terms->copies > 0 ? TB_COPIED_CALL_SECONDS : 0) +
+           tb_longest_term(terms) + UNCOVERED_IN * terms->in + UNCOVERED_OUT * terms->out +
+           UNCOVERED_WORK * terms->kernel;
 }
 
 /* Bytes that each of two devices gets from the other one instead of the host: half of what both need, where that passes through
@@ -166,14 +174,14 @@ static TB_OWN_FRAME void take_block(const tb_product *product, const tb_region *
 
 void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_plan *plan)
 {
-    const double sharing = plan->region_count > 1 ? known_ratio(facts->machine.sharing_ratio) : 1,
-                 ratio = sharing * known_ratio(facts->machine.streamed_ratio);
+    const double sharing = plan->region_count > 1 ? tb_known_ratio(facts->machine.sharing_ratio) : 1,
+                 ratio = sharing * tb_known_ratio(facts->machine.streamed_ratio);
     const double spared = exchanged(product, facts, plan);
     double copying = 0, suited = 0, slowest = 0;
     tb_product block;
     for (int i = 0; i < plan->region_count; i++) {
         take_block(product, &plan->regions[i], &block);
-        copying += (host_copies(&block, facts) - spared) / copy_rate(&facts->machine, plan->region_count);
+        copying += (host_copies(&block, facts) - spared) / tb_copy_rate(&facts->machine, plan->region_count);
     }
     for (int i = 0; i < plan->region_count; i++) {
         const tb_chip *chip = tb_find_chip(&facts->machine, plan->regions[i].device);
@@ -196,17 +204,15 @@ void tb_forecast_streamed(const tb_product *product, const tb_facts *facts, tb_p
 double tb_streamed_seconds_least(const tb_product *product, const tb_facts *facts)
 {
     const tb_machine *machine = &facts->machine;
-    const tb_chip *chip = machine->chip_count > 0 ? &machine->chips[0] : &presumed_chip;
+    const tb_chip *chip = tb_first_chip(machine);
     const int devices = machine->chip_count > 1 ? machine->chip_count : 1;
-    const double sharing = devices > 1 ? fmin(1, known_ratio(machine->sharing_ratio)) : 1;
+    const double sharing = devices > 1 ? fmin(1, tb_known_ratio(machine->sharing_ratio)) : 1;
     const tb_terms terms = {
         .in = tb_link_seconds(bytes_in(product), chip->link_in, false) / devices,
         .out = tb_link_seconds(bytes_of_c(product), chip->link_out, false) / devices,
-        .copies = host_copies(product, facts) / copy_rate(machine, devices),
-        .kernel = machine->chip_count > 0
-                      ? 0
-                      : flop(product) / (flops(product, chip) * chip->multiprocessors * PRESUMED_EFFICIENCY)};
-    return sharing * known_ratio(machine->streamed_ratio) * overlapped(&terms);
+        .copies = host_copies(product, facts) / tb_copy_rate(machine, devices),
+        .kernel = machine->chip_count > 0 ? 0 : tb_presumed_seconds(tb_element_of(product), flop(product))};
+    return sharing * tb_known_ratio(machine->streamed_ratio) * overlapped(&terms);
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */

@@ -6,8 +6,7 @@
 #include "words/factor.h"
 
 /* As tb_decide, of a factorization, whose matrix is the first of the facts' places. The plan's block is how many
- * columns are finished at a time. It is the device's where the matrix lies there, or where a route is forced: its
- * way is not measured. */
+ * columns are finished at a time. */
 tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts);
 
 #endif

@@ -102,31 +102,40 @@ static __attribute__((noinline)) tb_status give_product(const tb_factor *factor,
     return visitor->visit(visitor, &step);
 }
 
-static tb_status walk_lower(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)
+static tb_status walk_lower(const tb_factor *factor, tb_range columns, tb_range rest, int64_t panel,
+                            tb_visitor *visitor)
 {
-    for (int64_t first = 0; first < factor->n; first += block) {
-        const tb_range before = {0, first}, columns = {first, tb_smaller(block, factor->n - first)},
-                       rest = {first + columns.count, factor->n - first - columns.count};
-        if (first > 0) {
-            TB_TRY(give_update(factor, before, columns, visitor));
-            TB_TRY(give_product(factor, before, columns, rest, visitor));
-        }
-        TB_TRY(factor_diagonal(factor, columns, panel, visitor));
-        TB_TRY(give_solve(factor, columns, rest, columns, visitor));
+    const tb_range before = {0, columns.first};
+    if (before.count > 0) {
+        TB_TRY(give_update(factor, before, columns, visitor));
+        TB_TRY(give_product(factor, before, columns, rest, visitor));
     }
-    return TB_OK;
+    TB_TRY(factor_diagonal(factor, columns, panel, visitor));
+    return give_solve(factor, columns, rest, columns, visitor);
+}
+
+static tb_status walk_upper(const tb_factor *factor, tb_range columns, tb_range rest, int64_t panel,
+                            tb_visitor *visitor)
+{
+    TB_TRY(factor_diagonal(factor, columns, panel, visitor));
+    TB_TRY(give_solve(factor, columns, rest, columns, visitor));
+    return give_update(factor, columns, rest, visitor);
+}
+
+tb_status tb_walk_cholesky_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                 tb_visitor *visitor)
+{
+    const int64_t end = columns.first + columns.count;
+    const tb_range rest = {end, factor->n - end};
+    return factor->stored == TB_LOWER ? walk_lower(factor, columns, rest, panel, visitor)
+                                      : walk_upper(factor, columns, rest, panel, visitor);
 }
 
 tb_status tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)
 {
-    if (factor->stored == TB_LOWER)
-        return walk_lower(factor, block, panel, visitor);
     for (int64_t first = 0; first < factor->n; first += block) {
-        const tb_range columns = {first, tb_smaller(block, factor->n - first)},
-                       rest = {first + columns.count, factor->n - first - columns.count};
-        TB_TRY(factor_diagonal(factor, columns, panel, visitor));
-        TB_TRY(give_solve(factor, columns, rest, columns, visitor));
-        TB_TRY(give_update(factor, columns, rest, visitor));
+        const tb_range columns = {first, tb_smaller(block, factor->n - first)};
+        TB_TRY(tb_walk_cholesky_block(factor, columns, panel, visitor));
     }
     return TB_OK;
 }

@@ -8,6 +8,10 @@
 /* Blocks of so many columns, which are finished one after the other; panels are at most of this order. */
 tb_status tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
 
+/* The steps of that walk that one of its blocks has. */
+tb_status tb_walk_cholesky_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                 tb_visitor *visitor);
+
 /* The same where so many columns are finished, and the others are as they were: what is to be factored still is one panel. */
 tb_status tb_resume_cholesky(const tb_factor *factor, int64_t done, tb_visitor *visitor);
 

@@ -1,5 +1,6 @@
 #include "lib/call/facts.h"
 
+#include "dispatch/factor_choice.h"
 #include "lib/learning/learning.h"
 #include "lib/machine/calls.h"
 #include "lib/machine/machine.h"
@@ -49,14 +50,15 @@ void tb_gather_facts(tb_task task, tb_facts *facts)
     tb_recall_task(task, facts);
 }
 
-tb_plan tb_decide_remembering(const tb_product *product, tb_facts *facts)
+tb_plan tb_decide_remembering(tb_task task, tb_facts *facts)
 {
     static tb_choices choices;
     tb_new_choices chosen;
     chosen.count = 0;
     facts->choices = &choices;
     facts->chosen = &chosen;
-    const tb_plan plan = tb_decide(product, facts);
+    const tb_plan plan =
+        tb_is_product(task) ? tb_decide(task.product, facts) : tb_decide_factor(task.factor, facts);
     facts->chosen = NULL;
     for (int i = 0; i < chosen.count; i++)
         atomic_store_explicit(&choices.entries[tb_place_of_choice(chosen.entries[i])], chosen.entries[i],

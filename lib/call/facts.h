@@ -11,6 +11,6 @@ void tb_gather_facts(tb_task task, tb_facts *facts);
 
 /* Decides by the kernels that any thread has chosen before, for the last thousand or so different questions, and keeps what is chosen
  * anew. */
-tb_plan tb_decide_remembering(const tb_product *product, tb_facts *facts);
+tb_plan tb_decide_remembering(tb_task task, tb_facts *facts);
 
 #endif

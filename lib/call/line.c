@@ -3,7 +3,6 @@
  * which would take longer than the task does. */
 #include "lib/call/line.h"
 
-#include "dispatch/factor_choice.h"
 #include "dispatch/plan.h"
 #include "lib/device/device_entry.h"
 #include "lib/process/clock.h"
@@ -126,12 +125,6 @@ static TB_OWN_FRAME void settle_separately(const tb_product *product, const tb_h
 
 /* ---- Deciding --------------------------------------------------------------------------------------------- */
 
-static tb_plan decide(tb_task task, tb_facts *facts)
-{
-    return tb_is_product(task) ? tb_decide_remembering(task.product, facts)
-                               : tb_decide_factor(task.factor, facts);
-}
-
 /* A product that can be forecast only with a look at its operands gets one, and is told of it in known, which
  * the task is then. */
 static TB_OWN_FRAME void look_closer(tb_task *task, tb_product *known, tb_facts *facts, tb_plan *plan)
@@ -141,14 +134,14 @@ static TB_OWN_FRAME void look_closer(tb_task *task, tb_product *known, tb_facts 
     *known = *task->product;
     known->like_magnitudes = true;
     *task = tb_task_of_product(known);
-    *plan = decide(*task, facts);
+    *plan = tb_decide_remembering(*task, facts);
 }
 
 static TB_OWN_FRAME void decide_again(tb_task *task, tb_product *known, tb_facts *facts, tb_plan *plan)
 {
     tb_locate_matrices(*task, facts);
     tb_gather_facts(*task, facts);
-    *plan = decide(*task, facts);
+    *plan = tb_decide_remembering(*task, facts);
     look_closer(task, known, facts, plan);
 }
 
@@ -157,7 +150,7 @@ static TB_OWN_FRAME void decide_again(tb_task *task, tb_product *known, tb_facts
 static TB_OWN_FRAME tb_plan reach_decision(tb_task *task, tb_product *known, tb_facts *facts)
 {
     tb_gather_facts(*task, facts);
-    tb_plan plan = decide(*task, facts);
+    tb_plan plan = tb_decide_remembering(*task, facts);
     look_closer(task, known, facts, &plan);
     if (tb_machine_meet_server(&plan, tb_load_profile))
         decide_again(task, known, facts, &plan);

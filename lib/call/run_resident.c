@@ -255,7 +255,7 @@ tb_status tb_enqueue_resident(tb_stream *stream, const tb_product *product, cons
 {
     tb_facts facts = {.places = {*place, *place, *place}};
     tb_gather_facts(tb_task_of_product(product), &facts);
-    const tb_plan plan = tb_decide_remembering(product, &facts);
+    const tb_plan plan = tb_decide_remembering(tb_task_of_product(product), &facts);
     held->has_begun = held->overwrites = false;
     held->saved_c = NULL;
     held->listed = NULL;

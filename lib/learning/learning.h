@@ -1,7 +1,7 @@
 /* What calls really took, against what had been forecast, by element and class of shape. A forecast is
  * multiplied by what has been learned of its class; where nothing has, by what has been learned of the class
  * nearest in size. Elements learn nothing of each other: they are multiplied by other instructions, or even
- * kernels.
+ * kernels. Nor do products and factorizations, whose ratios are not in the table that is kept.
  */
 #ifndef TB_LEARNING_H
 #define TB_LEARNING_H
@@ -30,7 +30,7 @@ void tb_suggest_learned(tb_element element, tb_learned kind, int class, float ra
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------ */
 
-/* What is learned is learned of single products, in classes and of each that is repeated (repeated.h). */
+/* What is learned is learned of single products and of factorizations, in classes and of each that is repeated (repeated.h). */
 
 /* Fills in the facts what is known of the task; its matrices have been located. Of a batch that is what is known of its first
  * product. */

@@ -1,5 +1,6 @@
 #include "lib/learning/repeated.h"
 
+#include "dispatch/factor_seconds.h"
 #include "dispatch/mix.h"
 #include "lib/process/sums.h"
 
@@ -53,7 +54,7 @@ static entry entries[ENTRIES];
 /* Which way the thread's last product went; those aside that wake nothing, for being small or without k. */
 static _Thread_local tb_route last_route = TB_ROUTE_COUNT;
 
-static uint64_t key_of(const tb_product *product, const tb_facts *facts)
+static uint64_t key_of_product(const tb_product *product, const tb_facts *facts)
 {
     uint64_t kind = (uint64_t)product->routine;
     for (tb_role role = TB_A; role < TB_ROLES; role++)
@@ -61,9 +62,28 @@ static uint64_t key_of(const tb_product *product, const tb_facts *facts)
                (uint64_t)(product->operands[role].structure != TB_GENERAL) << 1 |
                product->operands[role].transposed;
     kind = kind << 1 | !tb_is_zero(product->beta);
-    uint64_t key = tb_mix(
-        tb_mix(tb_mix(tb_mix(0, (uint64_t)product->m), (uint64_t)product->n), (uint64_t)product->k), kind);
+    return tb_mix(tb_mix(tb_mix(tb_mix(0, (uint64_t)product->m), (uint64_t)product->n), (uint64_t)product->k),
+                  kind);
+}
+
+static uint64_t key_of_factor(const tb_factor *factor, const tb_facts *facts)
+{
+    const uint64_t kind =
+        (uint64_t)factor->routine << 8 | (uint64_t)factor->stored << 4 | (uint64_t)facts->places[0].memory;
+    return tb_mix(tb_mix(tb_mix(0, (uint64_t)factor->m), (uint64_t)factor->n), kind);
+}
+
+static uint64_t key_of(tb_task task, const tb_facts *facts)
+{
+    const uint64_t key =
+        tb_is_product(task) ? key_of_product(task.product, facts) : key_of_factor(task.factor, facts);
     return key != 0 ? key : 1;
+}
+
+static double host_seconds(tb_task task, const tb_machine *machine)
+{
+    return tb_is_product(task) ? tb_host_seconds(task.product, machine)
+                               : tb_factor_host_seconds(task.factor, machine);
 }
 
 static bool is_known(way *way)
@@ -88,9 +108,9 @@ static double ratio_of(way *way)
     return (double)TB_LOAD(&way->ratio);
 }
 
-void tb_recall_product(const tb_product *product, tb_facts *facts)
+void tb_recall_repeated(tb_task task, tb_facts *facts)
 {
-    const uint64_t key = key_of(product, facts);
+    const uint64_t key = key_of(task, facts);
     entry *entry = &entries[key % ENTRIES];
     facts->repeated = (tb_repeated){0};
     if (TB_LOAD(&entry->key) != key)
@@ -160,13 +180,13 @@ static void count_call(entry *entry, way *other)
         TB_STORE(&other->tries, 0);
 }
 
-void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb_plan *plan, double seconds)
+void tb_learn_repeated(tb_task task, const tb_facts *facts, const tb_plan *plan, double seconds)
 {
     const bool is_awake = plan->route == last_route;
     last_route = plan->route;
     if (facts->route_forced || facts->kernel_forced || plan->needs_device || plan->route == TB_ROUTE_RESIDENT)
         return;
-    const uint64_t key = key_of(product, facts);
+    const uint64_t key = key_of(task, facts);
     entry *entry = &entries[key % ENTRIES];
     if (TB_LOAD(&entry->key) != key) {
         forget(&entry->host);
@@ -178,9 +198,8 @@ void tb_learn_product(const tb_product *product, const tb_facts *facts, const tb
     if (plan->reason == TB_REASON_DEVICE_FAILED) /* one failed trial is enough */
         end_trial(&entry->streamed, calls);
     const bool on_host = plan->route == TB_ROUTE_HOST;
-    const double ratio = on_host
-                             ? facts->machine.host_ratio * seconds / tb_host_seconds(product, &facts->machine)
-                             : facts->machine.streamed_ratio * seconds / plan->device_seconds;
+    const double ratio = on_host ? facts->machine.host_ratio * seconds / host_seconds(task, &facts->machine)
+                                 : facts->machine.streamed_ratio * seconds / plan->device_seconds;
     learn(on_host ? &entry->host : &entry->streamed, on_host, (float)ratio, is_awake, calls);
     count_call(entry, on_host ? &entry->streamed : &entry->host);
 }

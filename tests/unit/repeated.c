@@ -37,7 +37,7 @@ static tb_facts facts_of(const tb_product *product)
     facts.machine = (tb_machine){.readiness = TB_READY, .host_cores = 16, .chips = &chip, .chip_count = 1};
     facts.machine.host_ratio = host_ratio;
     facts.machine.streamed_ratio = 1;
-    tb_recall_product(product, &facts);
+    tb_recall_repeated(tb_task_of_product(product), &facts);
     return facts;
 }
 
@@ -69,7 +69,7 @@ static void call_so_often(const tb_product *product, course *course, int times)
         course->last_on_host = at_home;
         if (!at_home && course->declines)
             plan = tb_plan_for_host(TB_REASON_DEVICE_FAILED, false);
-        tb_learn_product(product, &facts, &plan, seconds);
+        tb_learn_repeated(tb_task_of_product(product), &facts, &plan, seconds);
     }
 }
 
@@ -80,7 +80,7 @@ static void take_the_device(void)
     tb_facts facts = facts_of(&product);
     facts.route_forced = true;
     const tb_plan plan = {.route = TB_ROUTE_STREAMED, .device_seconds = 1};
-    tb_learn_product(&product, &facts, &plan, 1);
+    tb_learn_repeated(tb_task_of_product(&product), &facts, &plan, 1);
 }
 
 /* Whether it takes the way within so many calls, and keeps it: what goes the other way is a trial, and all trials together
@@ -109,7 +109,7 @@ static void start_at_home(const tb_product *product, double seconds, int times)
     for (int call = 0; call < times; call++) {
         const tb_facts facts = facts_of(product);
         const tb_plan plan = tb_plan_for_host(TB_REASON_DEVICE_STARTING, false);
-        tb_learn_product(product, &facts, &plan, seconds);
+        tb_learn_repeated(tb_task_of_product(product), &facts, &plan, seconds);
     }
 }
 
@@ -144,7 +144,7 @@ static bool starts_the_device(const tb_product *product, double times, int calls
     for (int call = 0; call < calls; call++) {
         facts = facts_of(product);
         const tb_plan plan = tb_plan_for_host(TB_REASON_TOO_SMALL, false);
-        tb_learn_product(product, &facts, &plan, times * host);
+        tb_learn_repeated(tb_task_of_product(product), &facts, &plan, times * host);
     }
     facts = facts_of(product);
     facts.machine.readiness = TB_UNTRIED;
@@ -451,7 +451,7 @@ int main(void)
     for (int i = 0; i < 8; i++)
         CHECK(is_unknown(&others[i]), "known from a product that is other than number %d", i);
     tb_facts elsewhere = {.places[TB_B] = {.memory = TB_MEMORY_HOST}};
-    tb_recall_product(&product, &elsewhere);
+    tb_recall_repeated(tb_task_of_product(&product), &elsewhere);
     CHECK(!elsewhere.repeated.host_known, "known from a product in other memory");
 
     /* What is known of a call goes before what is known of its class in the call's facts. */
@@ -469,7 +469,7 @@ int main(void)
     for (int call = 0; call < CALLS; call++) {
         tb_facts facts = facts_of(&product);
         facts.route_forced = true;
-        tb_learn_product(&product, &facts, &plan, 1);
+        tb_learn_repeated(tb_task_of_product(&product), &facts, &plan, 1);
     }
     CHECK(is_unknown(&product), "forced calls have taught");
     return check_result();

@@ -1,0 +1,300 @@
+/* Which way a factorization goes, as a table: its order, where its matrix lies, the state of the machine and what is forced, and the
+ * plan in words. Where forecasts lie, and that they are told quickly: by the steps that they look at.
+ */
+#include "dispatch/factor_choice.h"
+#include "dispatch/factor_seconds.h"
+#include "lib/learning/learning.h"
+#include "sequences/factorization.h"
+#include "tests/check.h"
+#include "tests/unit/decide_row.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The linker puts this in front of tb_walk_factor_block: how many steps forecasts have looked at. */
+tb_status __real_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                      tb_visitor *visitor);
+tb_status __wrap_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                      tb_visitor *visitor);
+static int steps;
+
+typedef struct counter {
+    tb_visitor visitor, *other;
+} counter;
+
+static tb_status count(tb_visitor *visitor, const tb_sequence_step *step)
+{
+    counter *all = (counter *)visitor;
+    steps++;
+    return all->other->visit(all->other, step);
+}
+
+tb_status __wrap_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
+                                      tb_visitor *visitor)
+{
+    counter all = {{count}, visitor};
+    return __real_tb_walk_factor_block(factor, columns, panel, &all.visitor);
+}
+
+/* ---- The table -------------------------------------------------------------------------------------------- */
+
+typedef struct factor_row {
+    int64_t n;
+    tb_memory memory;
+    tb_readiness readiness;
+    int route; /* forced, or AUTO */
+    const char *plan;
+    tb_start start;
+} factor_row;
+
+static const factor_row rows[] = {
+    /* Host memory: whatever is faster, and the device is started only for calls that would gain. */
+    {8, H, TB_READY, AUTO, "host: too small", TB_START_NOT},
+    {255, P, TB_READY, AUTO, "host: too small", TB_START_NOT},
+    {256, H, TB_UNTRIED, AUTO, "host: too small", TB_START_NOT},
+    {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT},
+    {4096, P, TB_READY, AUTO, "streamed", TB_START_NOT},
+    {4096, M, TB_READY, AUTO, "streamed", TB_START_NOT},
+    {2048, H, TB_UNTRIED, AUTO, "host: the device is not up yet", TB_START_NOT},
+    {2048, H, TB_STARTING, AUTO, "host: the device is not up yet", TB_START_FOR_LATER},
+    {16384, H, TB_UNTRIED, AUTO, "host: the device is not up yet", TB_START_NOW},
+    {4096, H, TB_ABSENT, AUTO, "host: no usable device", TB_START_NOT},
+    {4096, H, TB_LOST, AUTO, "host: the device is lost", TB_START_NOT},
+
+    /* Device memory: the device, whatever the size and even if it has to be waited for. */
+    {8, D, TB_READY, AUTO, "resident", TB_START_NOT},
+    {4096, D, TB_READY, TB_ROUTE_HOST, "resident", TB_START_NOT},
+    {8, D, TB_UNTRIED, AUTO, "host: the device is not up yet", TB_START_NOW},
+    {8, D, TB_LOST, AUTO, "host: the device is lost", TB_START_NOT},
+
+    /* A forced route is taken at any size, or refused. */
+    {8, H, TB_READY, TB_ROUTE_STREAMED, "streamed", TB_START_NOT},
+    {8, H, TB_UNTRIED, TB_ROUTE_STREAMED, "host: the device is not up yet", TB_START_NOW},
+    {4096, H, TB_READY, TB_ROUTE_HOST, "host: forced", TB_START_NOT},
+    {4096, H, TB_READY, TB_ROUTE_RESIDENT, "host: the forced route cannot", TB_START_NOT},
+    {4096, H, TB_ABSENT, TB_ROUTE_STREAMED, "host: no usable device", TB_START_NOT},
+};
+
+static int64_t info;
+
+static tb_factor factor_of(int64_t n)
+{
+    return tb_potrf(TB_DPOTRF, TB_LOWER, n, NULL, n, &info);
+}
+
+static tb_facts facts_of_factor(const factor_row *r)
+{
+    const row same = {r->n, r->n, r->n, r->memory, r->memory, r->memory, r->readiness, r->route, "", "", 0};
+    return facts_of(&same);
+}
+
+/* Host memory, the device is up, nothing is forced. */
+static tb_facts facts_when_up(void)
+{
+    return facts_of_factor(&(factor_row){.memory = H, .readiness = TB_READY, .route = AUTO});
+}
+
+static void every_row_is_decided_as_it_says(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const tb_factor factor = factor_of(rows[i].n);
+        const tb_facts facts = facts_of_factor(&rows[i]);
+        const tb_plan plan = tb_decide_factor(&factor, &facts);
+        char text[256];
+        tb_print_plan(&plan, text, sizeof text);
+        CHECK(strncmp(text, rows[i].plan, strlen(rows[i].plan)) == 0 && plan.start == rows[i].start,
+              "row %zu, n = %lld: \"%s\", start %d", i, (long long)rows[i].n, text, plan.start);
+        CHECK(plan.needs_device == (rows[i].memory == D), "row %zu: needs_device is %d", i,
+              plan.needs_device);
+        CHECK(plan.route == TB_ROUTE_HOST || plan.block > 0, "row %zu: no block", i);
+        CHECK(rows[i].n >= TB_FACTOR_ORDER_LEAST || plan.host_seconds == 0, "row %zu: a forecast", i);
+    }
+}
+
+/* Which call is counted as one that waits for the device (tb_machine_note_host) says the reason. */
+static void a_device_is_started_for_programs_that_factor_for_long(void)
+{
+    const tb_factor factor = factor_of(2048);
+    tb_facts facts = facts_when_up();
+    double spent = 0;
+    facts.machine.readiness = TB_UNTRIED;
+    facts.machine.chip_count = 0;
+    while (tb_decide_factor(&factor, &facts).start == TB_START_NOT && spent < 100)
+        spent = facts.machine.host_spent += 0.01;
+    CHECK(spent > 0.3 && spent < 1, "started after %g s", spent);
+    const tb_plan plan = tb_decide_factor(&factor, &facts);
+    CHECK(plan.reason == TB_REASON_DEVICE_STARTING && plan.host_seconds > plan.device_seconds &&
+              plan.device_seconds > 0,
+          "%s, %g and %g s", tb_reason_text(plan.reason), plan.host_seconds, plan.device_seconds);
+}
+
+static void the_host_has_what_others_must_not_have(void)
+{
+    const tb_factor factor = factor_of(4096);
+    tb_facts facts = facts_when_up();
+    facts.needs_host = true;
+    CHECK(tb_decide_factor(&factor, &facts).reason == TB_REASON_THREAD, "a thread that traps");
+    facts.needs_host = false;
+    facts.stays_on_host = true;
+    CHECK(tb_decide_factor(&factor, &facts).reason == TB_REASON_ROUTINE, "a routine that stays");
+    facts.places[0].memory = D;
+    facts.needs_host = true;
+    CHECK(tb_decide_factor(&factor, &facts).route == TB_ROUTE_RESIDENT, "where the host cannot reach it");
+}
+
+/* What would save less than 15% stays; so it does where the device has other work, or other threads call. */
+static void a_factorization_leaves_for_a_saving(void)
+{
+    const tb_factor factor = factor_of(4096);
+    tb_facts facts = facts_when_up();
+    const tb_plan plan = tb_decide_factor(&factor, &facts);
+    const double alike = plan.host_seconds / plan.device_seconds; /* either takes as long */
+    const struct {
+        double share, backlog;
+        int callers;
+        tb_reason reason;
+    } cases[] = {{1.1, 0, 1, TB_REASON_TOO_SMALL},         {0.9, 0, 1, TB_REASON_TOO_SMALL},
+                 {0.8, 0, 1, TB_REASON_FASTER_ON_DEVICE},  {0.8, 1, 1, TB_REASON_DEVICE_BUSY},
+                 {0.8, 0, 2, TB_REASON_FASTER_ON_DEVICE},  {0.8, 0, 4, TB_REASON_DEVICE_BUSY},
+                 {0.1, 0.5, 4, TB_REASON_FASTER_ON_DEVICE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        facts.machine.streamed_ratio = cases[i].share * alike;
+        facts.backlogs[0] = cases[i].backlog * plan.host_seconds;
+        facts.callers = cases[i].callers;
+        const tb_plan other = tb_decide_factor(&factor, &facts);
+        CHECK(other.reason == cases[i].reason &&
+                  (other.route == TB_ROUTE_STREAMED) == (other.reason == TB_REASON_FASTER_ON_DEVICE),
+              "%g of the host's time, %d callers: %s", cases[i].share, cases[i].callers,
+              tb_reason_text(other.reason));
+        CHECK(fabs(other.device_seconds / (cases[i].share * plan.host_seconds) - 1) < 1e-6, "case %zu: %g s",
+              i, other.device_seconds);
+    }
+}
+
+/* ---- Forecasts -------------------------------------------------------------------------------------------- */
+
+/* The host's are those of OpenBLAS that were measured. */
+static void the_host_takes_what_was_measured(void)
+{
+    static const struct {
+        int64_t n;
+        double seconds;
+    } measured[] = {{512, 1.3e-3}, {1024, 5.0e-3}, {2048, 22e-3}, {4096, 87e-3}};
+    const tb_facts facts = facts_when_up();
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        const tb_factor factor = factor_of(measured[i].n);
+        const double seconds = tb_factor_host_seconds(&factor, &facts.machine);
+        CHECK(fabs(seconds / measured[i].seconds - 1) < 0.15, "n = %lld: %g s", (long long)measured[i].n,
+              seconds);
+    }
+}
+
+static void forecasts_grow_with_the_order_and_look_at_few_steps(void)
+{
+    enum { STEPS_MOST = 100, ORDER_MOST = 100000 };
+    const tb_facts facts = facts_when_up();
+    double host = 0, device = 0, least = 0;
+    for (int64_t n = TB_FACTOR_ORDER_LEAST; n <= ORDER_MOST; n += n / 5) {
+        const tb_factor factor = factor_of(n);
+        const double host_before = host, device_before = device, least_before = least;
+        steps = 0;
+        const tb_plan plan = tb_decide_factor(&factor, &facts);
+        CHECK(steps <= STEPS_MOST, "n = %lld: %d steps", (long long)n, steps);
+        least = tb_factor_seconds_least(&factor, &facts);
+        host = tb_factor_host_seconds(&factor, &facts.machine);
+        device = tb_factor_seconds(&factor, &facts, &h200s[0], 512);
+        CHECK(host > host_before && device > device_before && least > least_before && isfinite(host) &&
+                  isfinite(device) && least < device,
+              "n = %lld: %g s, %g s and at least %g s", (long long)n, host, device, least);
+        CHECK(n < 1024 || (plan.route == TB_ROUTE_STREAMED && plan.device_seconds == device), "n = %lld: %s",
+              (long long)n, tb_route_text(plan.route));
+    }
+}
+
+/* Three blocks stand for all of them: what they forecast is what every step would add up to. */
+static void few_blocks_tell_what_all_take(void)
+{
+    const tb_facts facts = facts_when_up();
+    for (int64_t n = 2000; n <= 20000; n = n * 3 / 2) {
+        tb_factor factor = factor_of(n);
+        factor.stored = n % 2 == 0 ? TB_LOWER : TB_UPPER;
+        const int64_t block = n / 3 + 1;
+        const double few = tb_factor_steps_seconds(&factor, &facts, &h200s[0], n / 4),
+                     all = tb_factor_steps_seconds(&factor, &facts, &h200s[0], block);
+        CHECK(fabs(few / all - 1) < 0.25, "n = %lld: %g s by blocks of %lld, %g s by smaller ones",
+              (long long)n, all, (long long)block, few);
+    }
+}
+
+/* ---- Learning --------------------------------------------------------------------------------------------- */
+
+static tb_facts recalled(const tb_factor *factor)
+{
+    tb_facts facts = facts_when_up();
+    tb_recall_task(tb_task_of_factor(factor), &facts);
+    return facts;
+}
+
+/* Calls whose ways take so many seconds; returns how many the device had of the last quarter. */
+static int call_so_often(const tb_factor *factor, int calls, double host, double device)
+{
+    int last = 0;
+    for (int call = 0; call < calls; call++) {
+        const tb_facts facts = recalled(factor);
+        const tb_plan plan = tb_decide_factor(factor, &facts);
+        const bool leaves = plan.route == TB_ROUTE_STREAMED;
+        last += leaves && call >= calls - calls / 4;
+        tb_learn_task(tb_task_of_factor(factor), &facts, &plan, leaves ? device : host);
+    }
+    return last;
+}
+
+/* Forecasts that are wrong are mended by what calls take, for sizes alike too, and for no other element. */
+static void what_calls_take_is_learned(void)
+{
+    enum { CALLS = 80 };
+    const tb_factor factor = factor_of(3000), alike = factor_of(3100), product = factor_of(700);
+    const tb_facts before = recalled(&factor);
+    const tb_plan plan = tb_decide_factor(&factor, &before);
+    CHECK(before.machine.host_ratio == 1 && before.machine.streamed_ratio == 1, "something is known");
+    int last = call_so_often(&factor, CALLS, plan.host_seconds, 3 * plan.host_seconds);
+    CHECK(last <= 2, "a slow device had %d of %d calls", last, CALLS / 4);
+    const tb_machine machine = recalled(&alike).machine;
+    CHECK(machine.streamed_ratio > 3 && fabs(machine.host_ratio - 1) < 0.01,
+          "its class has learned %g and %g", machine.streamed_ratio, machine.host_ratio);
+    last = call_so_often(&product, CALLS, 10 * plan.device_seconds, plan.device_seconds / 10);
+    CHECK(last >= CALLS / 4 - 2, "a fast device had %d of %d calls", last, CALLS / 4);
+}
+
+/* One that ends at a pivot, a small one and one whose way nobody chose say nothing. */
+static void some_calls_teach_nothing(void)
+{
+    const tb_factor factor = factor_of(TB_FACTOR_ORDER_LEAST);
+    const double before = recalled(&factor).machine.host_ratio;
+    const tb_plan at_home = tb_plan_for_host(TB_REASON_TOO_SMALL, false),
+                  there = tb_plan_for_host(TB_REASON_NO_DEVICE, true);
+    for (int way = 0; way < 3; way++) {
+        const tb_facts facts = recalled(&factor);
+        const tb_factor small = factor_of(TB_FACTOR_ORDER_LEAST - 1);
+        info = way == 0;
+        tb_learn_task(tb_task_of_factor(way == 1 ? &small : &factor), &facts, way == 2 ? &there : &at_home,
+                      1e3);
+        info = 0;
+        CHECK(recalled(&factor).machine.host_ratio == before, "way %d: %g instead of %g", way,
+              recalled(&factor).machine.host_ratio, before);
+    }
+}
+
+int main(void)
+{
+    every_row_is_decided_as_it_says();
+    a_device_is_started_for_programs_that_factor_for_long();
+    the_host_has_what_others_must_not_have();
+    a_factorization_leaves_for_a_saving();
+    the_host_takes_what_was_measured();
+    forecasts_grow_with_the_order_and_look_at_few_steps();
+    few_blocks_tell_what_all_take();
+    what_calls_take_is_learned();
+    some_calls_teach_nothing();
+    return check_result();
+}
