@@ -119,8 +119,9 @@ static void fail_everywhere(failing f)
         snprintf(script, sizeof script, "%s:%ld=%s", f.class, operation, f.failure);
         f.trial.script = script;
         const child_end end = child_run(fail_once, &f, CHILD_SECONDS);
-        CHECK(end == CHILD_RIGHT && *failures > 0, "%s: %s, %ld failures", script, child_end_text(end),
-              *failures);
+        /* How often it is asked whether columns have come back differs from run to run. */
+        CHECK(end == CHILD_RIGHT && (*failures > 0 || *operations < operation), "%s: %s, %ld failures",
+              script, child_end_text(end), *failures);
     }
 }
 
