@@ -7,7 +7,7 @@
  *     | 3  7  9  ...  |  below it, a row each; and all subtract what that column makes of the squares behind it.
  *
  * Columns wait for each other's pivots. So the warp knows the next one as soon as the reciprocal of the last one's root is known:
- * lanes are sent what they need of others before that.
+ * lanes are sent what they need of others before that; of complex doubles, for which there are no registers, the next pivot's alone.
  */
 #pragma once
 
@@ -127,7 +127,8 @@ template <class number> struct potrf {
         int without_root = 0;
 #pragma unroll
         for (int j = 0; j < side; j++) {
-            const int next = j + 1 < side ? j + 1 : j, sent = sizeof(number) > 8 ? next + 1 : side;
+            const int next = j + 1 < side ? j + 1 : j,
+                      sent = sizeof(number) > 8 ? next + 1 : side; /* early */
             const real next_pivot = of_lane(real_part(line[next]), next);
             number below[side];
 #pragma unroll
@@ -140,11 +141,15 @@ template <class number> struct potrf {
             shared.reciprocals[j] = reciprocal;
             line[j] = times(line[j], reciprocal);
 #pragma unroll
-            for (int k = j + 1; k < side; k++) {
-                below[k] = k < sent ? times(below[k], reciprocal) : of_lane(line[j], k);
+            for (int k = j + 1; k < sent; k++) {
+                below[k] = times(below[k], reciprocal);
                 line[k] = minus_product(line[k], line[j], below[k]);
             }
-            pivot = minus_square(next_pivot, below[next]);
+#pragma unroll
+            for (int k = sent; k < side; k++)
+                line[k] = minus_product(line[k], line[j], of_lane(line[j], k));
+            if (j + 1 < side)
+                pivot = minus_square(next_pivot, below[next]);
         }
 #pragma unroll
         for (int j = 0; j < side; j++)
