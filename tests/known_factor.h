@@ -2,7 +2,7 @@
  * what is not of the triangle is as it was.
  *
  * Factors are of small whole numbers, and so are all numbers on the way to them: they are found again to the last bit, in whatever
- * order sums are taken.
+ * order sums are taken. The imaginary part of a complex matrix's diagonal may be anything, and becomes 0.
  *
  * Header only, for programs that are linked with the library and a device.
  */
@@ -15,11 +15,15 @@
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
 
+#include <complex.h>
 #include <dlfcn.h>
 #include <fenv.h>
 #include <string.h>
 
-enum { PADDING = 3, UNTOUCHED = -7777, COLUMN_MAJOR = 102, ROW_MAJOR = 101 };
+enum { PADDING = 3, UNTOUCHED = -7777, MEANINGLESS = 5, COLUMN_MAJOR = 102, ROW_MAJOR = 101 };
+
+/* A real number is one whose imaginary part is 0. */
+typedef double _Complex number;
 
 typedef struct trial {
     tb_spelling spelling;
@@ -34,34 +38,44 @@ typedef struct trial {
 
 static uint64_t seed;
 
-/* Of the factor L: its diagonal is 1 or 2, and what is below -1, 0 or 1. */
-static inline double factor_at(int64_t i, int64_t j)
+static inline tb_element element_of(const trial *t)
 {
-    check_random random = {seed + (uint64_t)(i * 100003 + j)};
-    return (double)(i == j ? check_between(&random, 1, 2) : check_between(&random, -1, 1));
+    return tb_routine_rows[tb_spelling_rows[t->spelling].routine].element;
 }
 
-/* The factor of this order, and the matrix; kept for the trials that follow, and for children. */
+/* Of the factor L: its diagonal is 1 or 2, and what is below -1, 0 or 1, or has such parts. */
+static inline number factor_at(int64_t i, int64_t j, bool is_complex)
+{
+    check_random random = {seed + (uint64_t)(i * 100003 + j)};
+    const double re = (double)(i == j ? check_between(&random, 1, 2) : check_between(&random, -1, 1));
+    return CMPLX(re, i == j || !is_complex ? 0 : (double)check_between(&random, -1, 1));
+}
+
+/* The trial's factor, and the matrix; kept for the trials that follow, and for children. */
 typedef struct tables {
     int64_t n;
-    double *l, *a;
+    bool is_complex;
+    number *l, *a;
 } tables;
 
-static inline const tables *tables_of(int64_t n)
+static inline const tables *tables_of(const trial *t)
 {
     static tables kept;
-    if (kept.n == n)
+    const int64_t n = t->n;
+    const bool is_complex = tb_is_complex(element_of(t));
+    if (kept.n == n && kept.is_complex == is_complex)
         return &kept;
     free(kept.l);
     free(kept.a);
-    kept = (tables){n, calloc((size_t)(n * n), sizeof(double)), calloc((size_t)(n * n), sizeof(double))};
+    kept = (tables){n, is_complex, calloc((size_t)(n * n), sizeof(number)),
+                    calloc((size_t)(n * n), sizeof(number))};
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++)
-            kept.l[i + j * n] = factor_at(i, j);
+            kept.l[i + j * n] = factor_at(i, j, is_complex);
     for (int64_t k = 0; k < n; k++)
         for (int64_t j = k; j < n; j++)
             for (int64_t i = j; i < n; i++)
-                kept.a[i + j * n] += kept.l[i + k * n] * kept.l[j + k * n];
+                kept.a[i + j * n] += kept.l[i + k * n] * conj(kept.l[j + k * n]);
     return &kept;
 }
 
@@ -72,34 +86,78 @@ static inline int64_t place_of(const trial *t, int64_t i, int64_t j)
     return t->lower == t->by_rows ? i * ld + j : i + j * ld;
 }
 
-static inline double *make_matrix(const trial *t)
+/* Elements of the array that the matrix lies in. */
+static inline int64_t count_of(const trial *t)
 {
-    const double *l = tables_of(t->n)->l;
-    const int64_t count = (t->n + PADDING) * t->n;
-    double *a = malloc(sizeof *a * (size_t)count);
-    for (int64_t i = 0; i < count; i++)
-        a[i] = UNTOUCHED;
-    for (int64_t j = 0; j < t->n; j++)
-        for (int64_t i = j; i < t->n; i++)
-            a[place_of(t, i, j)] = tables_of(t->n)->a[i + j * t->n];
-    if (t->singular > 0) {
-        const int64_t p = t->singular - 1;
-        a[place_of(t, p, p)] -= l[p + p * t->n] * l[p + p * t->n];
+    return (t->n + PADDING) * t->n;
+}
+
+static inline size_t bytes_of(const trial *t)
+{
+    return (size_t)count_of(t) * tb_bytes_of(element_of(t));
+}
+
+static inline number number_at(const trial *t, const void *a, int64_t place)
+{
+    const tb_element element = element_of(t);
+    const int64_t parts = tb_is_complex(element) ? 2 : 1;
+    const float *narrow = (const float *)a + parts * place;
+    const double *wide = (const double *)a + parts * place;
+    if (tb_real_of(element) == TB_FP64)
+        return CMPLX(wide[0], parts == 2 ? wide[1] : 0);
+    return CMPLX(narrow[0], parts == 2 ? narrow[1] : 0);
+}
+
+static inline void set_number(const trial *t, void *a, int64_t place, number value)
+{
+    const tb_element element = element_of(t);
+    const int64_t parts = tb_is_complex(element) ? 2 : 1;
+    for (int64_t part = 0; part < parts; part++) {
+        const double of_it = part == 0 ? creal(value) : cimag(value);
+        if (tb_real_of(element) == TB_FP64)
+            ((double *)a)[parts * place + part] = of_it;
+        else
+            ((float *)a)[parts * place + part] = (float)of_it;
     }
+}
+
+/* L's number, of U the conjugate transpose's. */
+static inline number get(const trial *t, const void *a, int64_t i, int64_t j)
+{
+    const number stored = number_at(t, a, place_of(t, i, j));
+    return t->lower ? stored : conj(stored);
+}
+
+static inline void put(const trial *t, void *a, int64_t i, int64_t j, number value)
+{
+    set_number(t, a, place_of(t, i, j), t->lower ? value : conj(value));
+}
+
+static inline void *make_matrix(const trial *t)
+{
+    const tables *known = tables_of(t);
+    char *a = malloc(bytes_of(t));
+    for (int64_t i = 0; i < count_of(t); i++)
+        set_number(t, a, i, UNTOUCHED);
+    for (int64_t j = 0; j < t->n; j++)
+        for (int64_t i = j; i < t->n; i++) {
+            const number pivot = t->singular == j + 1 ? known->l[j + j * t->n] : 0;
+            put(t, a, i, j,
+                known->a[i + j * t->n] + (i == j ? CMPLX(-creal(pivot) * creal(pivot), MEANINGLESS) : 0));
+        }
     return a;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------ */
 
-static inline int64_t call_with(tb_spelling spelling, int layout, char letter, int64_t n, double *a,
-                                int64_t ld)
+static inline int64_t call_with(tb_spelling spelling, int layout, char letter, int64_t n, void *a, int64_t ld)
 {
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
     union {
         void *address;
-        int32_t (*lapacke)(int, char, int64_t, double *, int64_t);
-        int64_t (*lapacke_64)(int, char, int64_t, double *, int64_t);
-        void (*fortran)(const char *, const int64_t *, double *, const int64_t *, int64_t *, size_t);
+        int32_t (*lapacke)(int, char, int64_t, void *, int64_t);
+        int64_t (*lapacke_64)(int, char, int64_t, void *, int64_t);
+        void (*fortran)(const char *, const int64_t *, void *, const int64_t *, int64_t *, size_t);
     } function = {dlsym(RTLD_DEFAULT, row->symbol)};
     int64_t info = INT64_C(0x1234567800000000);
     int32_t narrow;
@@ -114,7 +172,7 @@ static inline int64_t call_with(tb_spelling spelling, int layout, char letter, i
 }
 
 /* An exception that has been raised before stays so. */
-static inline int64_t call(const trial *t, double *a)
+static inline int64_t call(const trial *t, void *a)
 {
     feclearexcept(FE_ALL_EXCEPT);
     feraiseexcept(FE_DIVBYZERO); /* which the C library does by the arithmetic of doubles, unlike others */
@@ -132,18 +190,19 @@ static inline void describe(const trial *t, char text[static 200])
              t->script ? ", " : "", t->script ? t->script : "");
 }
 
-static inline void check_matrix(const trial *t, const double *l, const double *a, const char *text)
+static inline void check_matrix(const trial *t, const void *a, const char *text)
 {
+    const number *l = tables_of(t)->l;
     int64_t wrong = 0, touched = 0;
     for (int64_t j = 0; j < t->n; j++)
         for (int64_t i = j; i < t->n; i++)
-            wrong += t->singular == 0 && a[place_of(t, i, j)] != l[i + j * t->n];
+            wrong += t->singular == 0 && get(t, a, i, j) != l[i + j * t->n];
     for (int64_t j = 0; j < t->n; j++)
         for (int64_t i = j + 1; i < t->n; i++)
-            touched += a[place_of(t, j, i)] != UNTOUCHED;
+            touched += number_at(t, a, place_of(t, j, i)) != UNTOUCHED;
     for (int64_t j = 0; j < t->n; j++)
         for (int64_t i = 0; i < PADDING; i++)
-            touched += a[t->n + i + j * (t->n + PADDING)] != UNTOUCHED;
+            touched += number_at(t, a, t->n + i + j * (t->n + PADDING)) != UNTOUCHED;
     CHECK(wrong == 0 && touched == 0,
           "%s: %d elements are wrong, %d were touched that are not the triangle's", text, (int)wrong,
           (int)touched);
@@ -152,8 +211,8 @@ static inline void check_matrix(const trial *t, const double *l, const double *a
 static inline void try(const trial *t)
 {
     char text[200];
-    double *a = make_matrix(t), *there = a;
-    const size_t bytes = sizeof *a * (size_t)((t->n + PADDING) * t->n);
+    void *a = make_matrix(t), *there = a;
+    const size_t bytes = bytes_of(t);
     describe(t, text);
     if (t->memory != TB_MEMORY_HOST) {
         there = arena_allocate(t->memory, bytes);
@@ -165,7 +224,7 @@ static inline void try(const trial *t)
         arena_release(t->memory, there);
     }
     CHECK(info == t->singular, "%s: info is %d, not %d", text, (int)info, (int)t->singular);
-    check_matrix(t, tables_of(t->n)->l, a, text);
+    check_matrix(t, a, text);
     free(a);
 }
 

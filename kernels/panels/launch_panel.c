@@ -3,16 +3,25 @@
 #include "kernels/built_code.h"
 #include "kernels/panels/panel.h"
 
-static tb_module module_potrf_fp64 = {.name = "potrf_fp64"};
+static tb_module potrf_modules[TB_ELEMENTS] = {[TB_FP32] = {.name = "potrf_fp32"},
+                                               [TB_FP64] = {.name = "potrf_fp64"},
+                                               [TB_COMPLEX_FP32] = {.name = "potrf_complex_fp32"},
+                                               [TB_COMPLEX_FP64] = {.name = "potrf_complex_fp64"}};
 
-tb_entry tb_entry_dpotrf_panel = {&module_potrf_fp64, "dpotrf_panel", 0, NULL, 0, false};
+#define ENTRY(element, symbol) [element] = {&potrf_modules[element], symbol, 0, NULL, 0, false}
+tb_entry tb_entries_potrf_panel[TB_ELEMENTS] = {
+    ENTRY(TB_FP32, "spotrf_panel"), ENTRY(TB_FP64, "dpotrf_panel"), ENTRY(TB_COMPLEX_FP32, "cpotrf_panel"),
+    ENTRY(TB_COMPLEX_FP64, "zpotrf_panel")};
 
 /* One a routine that has panels. */
 static const struct panel {
     tb_entry *entry;
     int64_t order;
 } panels[TB_ROUTINES] = {
-    [TB_DPOTRF] = {&tb_entry_dpotrf_panel, TB_POTRF_ORDER},
+    [TB_SPOTRF] = {&tb_entries_potrf_panel[TB_FP32], TB_POTRF_ORDER},
+    [TB_DPOTRF] = {&tb_entries_potrf_panel[TB_FP64], TB_POTRF_ORDER},
+    [TB_CPOTRF] = {&tb_entries_potrf_panel[TB_COMPLEX_FP32], TB_POTRF_ORDER},
+    [TB_ZPOTRF] = {&tb_entries_potrf_panel[TB_COMPLEX_FP64], TB_POTRF_ORDER},
 };
 
 int64_t tb_panel_order(tb_routine routine)

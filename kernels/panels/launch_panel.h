@@ -5,7 +5,7 @@
 #include "kernels/kernel.h"
 #include "words/factor.h"
 
-extern tb_entry tb_entry_dpotrf_panel;
+extern tb_entry tb_entries_potrf_panel[TB_ELEMENTS];
 
 /* The largest order of a panel of the routine's class that is one launch; 0: there is none of this routine. */
 int64_t tb_panel_order(tb_routine routine);

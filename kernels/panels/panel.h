@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define TB_POTRF_ORDER   64 /* the most that is in shared memory */
+#define TB_POTRF_ORDER   128 /* the most that is in a block's registers */
 #define TB_POTRF_THREADS 256
 
 typedef struct tb_potrf_panel {

@@ -2,23 +2,69 @@
 
 #include <math.h>
 
-/* L's element, of U the transpose's. */
-static double *at(const tb_factor *panel, int64_t row, int64_t column)
+/* Of L; real numbers have no imaginary part. Those of single precision are rounded when they are stored. */
+typedef struct number {
+    double re, im;
+} number;
+
+/* L's element lies there, of U the conjugate transpose's. */
+static void *at(const tb_factor *panel, int64_t row, int64_t column)
 {
     return panel->stored == TB_LOWER ? tb_at(&panel->a, row, column) : tb_at(&panel->a, column, row);
 }
 
-/* Cholesky's, in double precision, which alone is taken over. */
+static double part_at(const tb_factor *panel, int64_t row, int64_t column, int part)
+{
+    const void *there = at(panel, row, column);
+    return tb_real_of(panel->a.element) == TB_FP64 ? ((const double *)there)[part]
+                                                   : (double)((const float *)there)[part];
+}
+
+static void set_part(const tb_factor *panel, int64_t row, int64_t column, int part, double value)
+{
+    void *there = at(panel, row, column);
+    if (tb_real_of(panel->a.element) == TB_FP64)
+        ((double *)there)[part] = value;
+    else
+        ((float *)there)[part] = (float)value;
+}
+
+static number get(const tb_factor *panel, int64_t row, int64_t column)
+{
+    const double im = tb_is_complex(panel->a.element) ? part_at(panel, row, column, 1) : 0;
+    return (number){part_at(panel, row, column, 0), panel->stored == TB_LOWER ? im : -im};
+}
+
+static void set(const tb_factor *panel, int64_t row, int64_t column, number value)
+{
+    set_part(panel, row, column, 0, value.re);
+    if (tb_is_complex(panel->a.element))
+        set_part(panel, row, column, 1, panel->stored == TB_LOWER ? value.im : -value.im);
+}
+
+/* What is left of an element when the columns before it have been subtracted. */
+static number reduced(const tb_factor *panel, int64_t row, int64_t column)
+{
+    number sum = get(panel, row, column);
+    for (int64_t l = 0; l < column; l++) {
+        const number x = get(panel, row, l), y = get(panel, column, l);
+        sum.re -= x.re * y.re + x.im * y.im;
+        sum.im -= x.im * y.re - x.re * y.im;
+    }
+    return sum;
+}
+
 int64_t tb_factor_by_loops(const tb_factor *panel)
 {
-    for (int64_t j = 0; j < panel->n; j++)
-        for (int64_t i = j; i < panel->n; i++) {
-            double sum = *at(panel, i, j);
-            for (int64_t l = 0; l < j; l++)
-                sum -= *at(panel, i, l) * *at(panel, j, l);
-            if (i == j && !(sum > 0))
-                return j + 1;
-            *at(panel, i, j) = i == j ? sqrt(sum) : sum / *at(panel, j, j);
+    for (int64_t j = 0; j < panel->n; j++) {
+        const double pivot = reduced(panel, j, j).re, root = sqrt(pivot);
+        if (!(pivot > 0))
+            return j + 1;
+        set(panel, j, j, (number){root, 0});
+        for (int64_t i = j + 1; i < panel->n; i++) {
+            const number sum = reduced(panel, i, j);
+            set(panel, i, j, (number){sum.re / root, sum.im / root});
         }
+    }
     return 0;
 }

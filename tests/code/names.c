@@ -35,7 +35,8 @@ int main(void)
         note(tb_entries_expand[element][0].module);
     }
     note(tb_entries_fold[TB_FP32].module);
-    note(tb_entry_dpotrf_panel.module);
+    for (tb_element element = 0; element < TB_ELEMENTS; element++)
+        note(tb_entries_potrf_panel[element].module);
     for (int i = 0; i < module_count; i++) {
         const uint32_t *binary = tb_binary_in(&tb_own_code, modules[i]->name);
         CHECK(binary && *binary == FAT_BINARY, "there is no fat binary of %s", modules[i]->name);

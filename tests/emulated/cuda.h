@@ -145,6 +145,10 @@ inline float rsqrtf(float x)
 {
     return 1 / std::sqrt(x);
 }
+inline double rsqrt(double x)
+{
+    return 1 / std::sqrt(x);
+}
 template <class type> inline type __ldg(const type *from)
 {
     return *from;

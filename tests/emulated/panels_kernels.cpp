@@ -4,7 +4,10 @@
 
 #include "kernels/panels/panel.h"
 
-extern "C" void dpotrf_panel(const tb_potrf_panel x);
+#define ROUTINES(ROW) ROW(spotrf_panel) ROW(dpotrf_panel) ROW(cpotrf_panel) ROW(zpotrf_panel)
 
-const emulated_row emulated_rows[] = {{"dpotrf_panel", emulated_call<tb_potrf_panel, dpotrf_panel>},
-                                      {nullptr, nullptr}};
+#define DECLARE(name) extern "C" void name(const tb_potrf_panel x);
+ROUTINES(DECLARE)
+
+#define ROW(name) {#name, emulated_call<tb_potrf_panel, name>},
+const emulated_row emulated_rows[] = {ROUTINES(ROW){nullptr, nullptr}};

@@ -58,7 +58,12 @@ integer ilaenv_(const integer *what, const char *name, const char *options, cons
                 size_t length_options);
 void dgesv_(const integer *n, const integer *columns, double *a, const integer *lda, integer *pivots,
             double *b, const integer *ldb, integer *info);
+void spotrf_(const char *uplo, const integer *n, float *a, const integer *lda, integer *info, size_t length);
 void dpotrf_(const char *uplo, const integer *n, double *a, const integer *lda, integer *info, size_t length);
+void cpotrf_(const char *uplo, const integer *n, float _Complex *a, const integer *lda, integer *info,
+             size_t length);
+void zpotrf_(const char *uplo, const integer *n, double _Complex *a, const integer *lda, integer *info,
+             size_t length);
 void dsyev_(const char *job, const char *uplo, const integer *n, double *a, const integer *lda, double *w,
             double *work, const integer *size, integer *info, size_t length_job, size_t length_uplo);
 void zheev_(const char *job, const char *uplo, const integer *n, double _Complex *a, const integer *lda,
@@ -221,13 +226,6 @@ static void check_lapack(void)
     CHECK(far == 0, "dgesv_: info %d, %ld far off", (int)info, far);
 
     make_laplacian(a);
-    dpotrf_("L", &n, a, &n, &info, 1);
-    far = info != 0;
-    for (int i = 0; i < N; i++) /* L's diagonal is the root of (i + 2) / (i + 1) */
-        far += !is_near(a[i + i * N] * a[i + i * N], (i + 2.0) / (i + 1));
-    CHECK(far == 0, "dpotrf_: info %d, %ld far off", (int)info, far);
-
-    make_laplacian(a);
     for (int i = 0; i < N * N; i++) {
         z[i] = a[i];
         f[i] = (float)a[i];
@@ -249,6 +247,33 @@ static void check_lapack(void)
     for (int i = 0; i < N; i++)
         far += !(fabs(s[i] - laplacian_eigenvalue(N - 1 - i)) <= N * 0x1p-23 * s[0]);
     CHECK(far == 0, "sgesvd_: info %d, %ld far off", (int)info, far);
+}
+
+/* L's diagonal is the root of (i + 2) / (i + 1); errors are of so many times the type's roundoff as is_near allows. */
+#define CHECK_POTRF(potrf, type, times)                                                                      \
+    do {                                                                                                     \
+        static type matrix[N * N];                                                                           \
+        long far_off = 0;                                                                                    \
+        for (int i = 0; i < N * N; i++)                                                                      \
+            matrix[i] = (type)a[i];                                                                          \
+        potrf("L", &n, matrix, &n, &info, 1);                                                                \
+        for (int i = 0; i < N; i++) {                                                                        \
+            const double root = (double)matrix[i + i * N], wanted = (i + 2.0) / (i + 1);                     \
+            far_off += !is_near(wanted + (root * root - wanted) / (times), wanted);                          \
+        }                                                                                                    \
+        CHECK(info == 0 && far_off == 0, #potrf ": info %d, %ld far off", (int)info, far_off);               \
+    } while (0)
+
+static void check_potrf(void)
+{
+    enum { SINGLE = 1 << 29 }; /* its roundoff against that of doubles */
+    static double a[N * N];
+    integer info = -1;
+    make_laplacian(a);
+    CHECK_POTRF(spotrf_, float, SINGLE);
+    CHECK_POTRF(dpotrf_, double, 1);
+    CHECK_POTRF(cpotrf_, float _Complex, SINGLE);
+    CHECK_POTRF(zpotrf_, double _Complex, 1);
 }
 
 /* OpenBLAS in Debian has no LAPACKE; another library may. */
@@ -277,6 +302,7 @@ int main(void)
     check_vectors();
     check_products();
     check_lapack();
+    check_potrf();
     check_lapacke();
     return check_result();
 }

@@ -52,12 +52,12 @@ static void try_on_device(const trial *t)
 
 /* ---- Programs --------------------------------------------------------------------------------------------- */
 
-static const int64_t orders[] = {1, 2, 63, 64, 65, 200, 700};
+static const int64_t orders[] = {1, 2, 127, 128, 129, 200, 700};
 static const tb_memory memories[] = {TB_MEMORY_HOST, TB_MEMORY_PINNED, TB_MEMORY_MANAGED, TB_MEMORY_DEVICE};
 
 static void by_every_name(void)
 {
-    for (tb_spelling spelling = tb_first_spelling(TB_DPOTRF); spelling < tb_first_spelling(TB_DPOTRF + 1);
+    for (tb_spelling spelling = tb_first_spelling(TB_SPOTRF); spelling < tb_first_spelling(TB_ZPOTRF + 1);
          spelling++)
         for (int way = 0; way < 4; way++) {
             const trial t = {.spelling = spelling,
@@ -72,9 +72,14 @@ static void by_every_name(void)
         }
 }
 
+static const tb_spelling spellings[] = {TB_SPELLING_spotrf_, TB_SPELLING_dpotrf_, TB_SPELLING_cpotrf_,
+                                        TB_SPELLING_zpotrf_};
+
+/* Of large ones it is enough that one routine has them. */
 static void of_every_order(tb_spelling spelling)
 {
-    for (size_t i = 0; i < COUNT(orders); i++)
+    enum { LARGE = 700 };
+    for (size_t i = 0; i < COUNT(orders) && (orders[i] < LARGE || spelling == TB_SPELLING_dpotrf_); i++)
         for (size_t memory = 0; memory < COUNT(memories); memory++)
             for (int lower = 0; lower < 2; lower++) {
                 trial t = {.spelling = spelling, .memory = memories[memory], .n = orders[i], .lower = lower};
@@ -109,7 +114,7 @@ static void fail_everywhere(failing f)
     enum { CLOSELY = 90 };
     check_random random = {seed};
     f.trial.script = "";
-    tables_of(f.trial.n);
+    tables_of(&f.trial);
     const child_end whole = child_run(fail_once, &f, CHILD_SECONDS);
     const long all = *operations;
     CHECK(whole == CHILD_RIGHT && all > 0, "%ld operations: %s", all, child_end_text(whole));
@@ -130,9 +135,12 @@ static void fail_in_host_memory(void)
     static const char *const ways[] = {"memory", "lost", "fault", "unsupported"};
     for (size_t i = 0; i < COUNT(ways); i++)
         for (int lower = 0; lower < 2; lower++)
-            fail_everywhere((failing){.trial = {.spelling = TB_SPELLING_dpotrf_, .n = 200, .lower = lower},
-                                      .class = "any",
-                                      .failure = ways[i]});
+            fail_everywhere(
+                (failing){.trial = {.spelling = spellings[(i + 3 * (size_t)lower) % COUNT(spellings)],
+                                    .n = 200,
+                                    .lower = lower},
+                          .class = "any",
+                          .failure = ways[i]});
 }
 
 /* What a device has that is lost, or is never there, nobody has any more. */
@@ -141,12 +149,13 @@ static void fail_in_device_memory(void)
     static const char *const classes[] = {"allocate", "stream", "copy", "launch"};
     for (size_t i = 0; i < COUNT(classes); i++)
         for (int way = 0; way < 2; way++)
-            fail_everywhere((failing){.trial = {.spelling = TB_SPELLING_dpotrf_,
-                                                .n = 200,
-                                                .lower = way,
-                                                .memory = TB_MEMORY_DEVICE},
-                                      .class = classes[i],
-                                      .failure = (way + (int)i) % 2 ? "memory" : "unsupported"});
+            fail_everywhere(
+                (failing){.trial = {.spelling = spellings[(i + 3 * (size_t)way) % COUNT(spellings)],
+                                    .n = 200,
+                                    .lower = way,
+                                    .memory = TB_MEMORY_DEVICE},
+                          .class = classes[i],
+                          .failure = (way + (int)i) % 2 ? "memory" : "unsupported"});
 }
 
 int main(int count, char **arguments)
@@ -161,9 +170,11 @@ int main(int count, char **arguments)
     if (strcmp(program, "names") == 0) {
         force_device();
         by_every_name();
-        of_every_order(TB_SPELLING_dpotrf_);
+        for (size_t i = 0; i < COUNT(spellings); i++)
+            of_every_order(spellings[i]);
     } else if (strcmp(program, "alone") == 0) {
-        of_every_order(TB_SPELLING_dpotrf_);
+        for (size_t i = 0; i < COUNT(spellings); i++)
+            of_every_order(spellings[i]);
     } else {
         by_panels = true;
         fail_in_host_memory();

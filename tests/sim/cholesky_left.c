@@ -88,7 +88,7 @@ tb_status __wrap_tb_walk_cholesky(const tb_factor *factor, int64_t block, int64_
 }
 
 /* Whether the call was left before it was over. */
-static bool call_and_jump(const trial *t, double *a, int moment)
+static bool call_and_jump(const trial *t, void *a, int moment)
 {
     moments = 0;
     jump_at = moment;
@@ -103,19 +103,19 @@ static bool call_and_jump(const trial *t, double *a, int moment)
 
 /* Of the columns that are finished one after the other: of L, or of U. A column that was being written may be of both. Returns how many
  * are finished. */
-static int64_t count_finished(const trial *t, const double *a)
+static int64_t count_finished(const trial *t, const void *a)
 {
-    const double *l = tables_of(t->n)->l, *before = tables_of(t->n)->a;
+    const number *l = tables_of(t)->l, *before = tables_of(t)->a;
     int64_t finished = 0, wrong = 0;
     bool all_finished = true;
     for (int64_t column = 0; column < t->n; column++) {
         bool is_finished = true, is_as_before = true;
         for (int64_t row = t->lower ? column : 0; row < (t->lower ? t->n : column + 1); row++) {
             const int64_t i = t->lower ? row : column, j = t->lower ? column : row;
-            const double number = a[place_of(t, i, j)];
-            is_finished = is_finished && number == l[i + j * t->n];
-            is_as_before = is_as_before && number == before[i + j * t->n];
-            wrong += number != l[i + j * t->n] && number != before[i + j * t->n];
+            const number found = get(t, a, i, j);
+            is_finished = is_finished && found == l[i + j * t->n];
+            is_as_before = is_as_before && found == before[i + j * t->n];
+            wrong += found != l[i + j * t->n] && found != before[i + j * t->n];
         }
         wrong += !all_finished && !is_as_before;
         all_finished = all_finished && is_finished;
@@ -126,10 +126,10 @@ static int64_t count_finished(const trial *t, const double *a)
     return finished;
 }
 
-static bool has_some_finished(const trial *t, const double *a)
+static bool has_some_finished(const trial *t, const void *a)
 {
-    const size_t bytes = sizeof *a * (size_t)((t->n + PADDING) * t->n);
-    double *copy = malloc(bytes);
+    const size_t bytes = bytes_of(t);
+    void *copy = malloc(bytes);
     memcpy(copy, a, bytes);
     usleep(WATCHED_MICROSECONDS);
     CHECK(memcmp(copy, a, bytes) == 0, "the matrix was written after the jump");
@@ -167,7 +167,7 @@ static void leave_at_all_moments(void *unused)
     const sim_usage before = sim_get_usage();
     for (int moment = 1; moment <= all; moment++) {
         t.lower = moment % 4 < 2;
-        double *a = make_matrix(&t);
+        void *a = make_matrix(&t);
         if (CHECK(call_and_jump(&t, a, moment), "there is no moment %d", moment))
             partly += has_some_finished(&t, a);
         the_next_call_is_as_ever(&t, &before, moment);
@@ -184,7 +184,7 @@ static void nothing_is_freed_in_the_middle(void *unused)
     const trial t = {.spelling = TB_SPELLING_dpotrf_64_, .n = ORDER};
     force_device();
     try(&t);
-    double *a = make_matrix(&t);
+    void *a = make_matrix(&t);
     in_the_middle = true;
     freed = 0;
     const bool jumped = call_and_jump(&t, a, moments / 2);

@@ -113,11 +113,11 @@ static void by_irregular_arguments(void *unused)
 /* ---- What is no number, or not finite ------------------------------------------------------------------------ */
 
 /* A factorization with that number there. *launches: whether a device was asked. */
-static int64_t call_with_number(const trial *t, int64_t row, int64_t column, double number, bool *launches)
+static int64_t call_with_number(const trial *t, int64_t row, int64_t column, double value, bool *launches)
 {
     const long before = sim_operations("launch");
-    double *a = make_matrix(t);
-    a[place_of(t, row, column)] = number;
+    void *a = make_matrix(t);
+    put(t, a, row, column, value);
     const int64_t info = call(t, a);
     *launches = sim_operations("launch") > before;
     free(a);
@@ -154,7 +154,7 @@ static void nothing_else_is_looked_at(const trial *t)
     CHECK(call(t, a) == 0, "%s: NaN that is not of the triangle is told of", text);
     for (int64_t i = 0; i < count; i++)
         a[i] = isnan(a[i]) ? UNTOUCHED : a[i];
-    check_matrix(t, tables_of(t->n)->l, a, text);
+    check_matrix(t, a, text);
     free(a);
 }
 
@@ -234,9 +234,9 @@ static void what_nobody_can_factor(void *unused)
 {
     (void)unused;
     const trial t = {.spelling = TB_SPELLING_LAPACKE_dpotrf_work, .n = 200, .lower = true};
-    double *a = make_matrix(&t);
-    const size_t bytes = sizeof *a * (size_t)((t.n + PADDING) * t.n);
-    double *there = sim_allocate(TB_MEMORY_DEVICE, 0, bytes);
+    void *a = make_matrix(&t);
+    const size_t bytes = bytes_of(&t);
+    void *there = sim_allocate(TB_MEMORY_DEVICE, 0, bytes);
     sim_copy(there, a, bytes);
     force_device();
     sim_set("FAIL", "any:40=lost");

@@ -272,25 +272,46 @@ void sim_expand(const tb_expansion *expansion, int64_t columns)
         }
 }
 
-int64_t sim_factor(const tb_factor *block, int64_t columns)
+/* L's number, of U the conjugate transpose's. */
+static number factored_at(const tb_factor *block, int64_t row, int64_t column)
+{
+    if (block->stored == TB_LOWER)
+        return number_at(&block->a, row, column);
+    const number stored = number_at(&block->a, column, row);
+    return (number){stored.re, -stored.im};
+}
+
+static void set_factored(const tb_factor *block, int64_t row, int64_t column, number l)
 {
     const bool lower = block->stored == TB_LOWER;
-    double *l = sim_make((size_t)(block->n * block->n + 1) * sizeof *l);
+    set_part(&block->a, lower ? row : column, lower ? column : row, 0, l.re);
+    if (tb_is_complex(block->a.element))
+        set_part(&block->a, lower ? row : column, lower ? column : row, 1, lower ? l.im : -l.im);
+}
+
+int64_t sim_factor(const tb_factor *block, int64_t columns)
+{
+    const int64_t n = block->n;
+    number *l = sim_make((size_t)(n * n + 1) * sizeof *l);
     int64_t info = 0;
-    for (int64_t j = 0; j < block->n && info == 0; j++)
-        for (int64_t i = j; i < block->n; i++) {
-            double sum = number_at(&block->a, lower ? i : j, lower ? j : i).re;
-            for (int64_t k = 0; k < j; k++)
-                sum = fma(-l[i + k * block->n], l[j + k * block->n], sum);
-            if (i == j && !(sum > 0)) {
+    for (int64_t j = 0; j < n && info == 0; j++)
+        for (int64_t i = j; i < n; i++) {
+            number sum = factored_at(block, i, j);
+            for (int64_t k = 0; k < j; k++) {
+                const number x = l[i + k * n], y = l[j + k * n];
+                sum.re = fma(-x.im, y.im, fma(-x.re, y.re, sum.re));
+                sum.im = fma(x.re, y.im, fma(-x.im, y.re, sum.im));
+            }
+            if (i == j && !(sum.re > 0)) {
                 info = j + 1;
                 break;
             }
-            l[i + j * block->n] = i == j ? sqrt(sum) : sum / l[j + j * block->n];
+            const double pivot = l[j + j * n].re;
+            l[i + j * n] = i == j ? (number){sqrt(sum.re), 0} : (number){sum.re / pivot, sum.im / pivot};
         }
     for (int64_t j = 0; j < columns && info == 0; j++)
-        for (int64_t i = j; i < block->n; i++)
-            set_part(&block->a, lower ? i : j, lower ? j : i, 0, l[i + j * block->n]);
+        for (int64_t i = j; i < n; i++)
+            set_factored(block, i, j, l[i + j * n]);
     sim_free(l);
     return info;
 }

@@ -128,16 +128,14 @@ def testers(letter):
     gemm, trmm, trsm = letter + "gemm", letter + "trmm", letter + "trsm"
     is_complex = letter in "cz"
     linear = "lapack/xlintst" + letter, ["linear_complex.in" if is_complex else "linear.in"]
-    linear_part = Tester(letter, *linear, {gemm: 8000, trmm: 4000, trsm: 5000}, replaced=LINEAR_PART)
+    linear_part = Tester(letter, *linear, {gemm: 8000, trmm: 4000, trsm: 5000, letter + "potrf": 200}, replaced=LINEAR_PART)
     multiplied = {gemm: 10000, letter + "symm": 500, trmm: 1500, trsm: 1500}
     if is_complex:
         multiplied |= {gemm: 6000, letter + "hemm": 500}
     declined = [letter + name for name in ("gemm", "symm", "hemm", "syrk", "syr2k", "her2k")] if is_complex else ()
-    # Where a device is forced it does DPOTRF itself, whose solves are calls on other routes.
-    packed, packed_part = {gemm: 5000, trmm: 1400, trsm: 25000}, {gemm: 600, trmm: 130, trsm: 3000}
-    if letter == "d":
-        packed |= {trsm: 17000, "dpotrf": 1000}
-        packed_part |= {trsm: 2000, "dpotrf": 200}
+    # Where a device is forced it does POTRF itself, whose solves are calls on other routes.
+    packed = {gemm: 5000, trmm: 1400, trsm: 17000, letter + "potrf": 1000}
+    packed_part = {gemm: 600, trmm: 130, trsm: 2000, letter + "potrf": 200}
     rows = {
         "blas3": Tester(letter, f"blas/xblat3{letter}", [f"{letter}blat3.in"], multiplied, output=f"{letter}blat3.out",
                         declined=declined),
@@ -162,4 +160,4 @@ ELEMENTS = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
 SUITES = {f"{name}_{element}": tester for letter, element in ELEMENTS.items() for name, tester in testers(letter).items()}
 # Solvers that factorize in single precision, and refine the solution in double.
 SUITES["lapack_mixed"] = Tester("d", "lapack/xlintstds", ["dstest.in"],
-                                {"sgemm": 15000, "dgemm": 9000, "strsm": 35000, "dtrsm": 10000, "dpotrf": 250})
+                                {"sgemm": 15000, "dgemm": 9000, "strsm": 25000, "dtrsm": 10000, "spotrf": 400, "dpotrf": 250})

@@ -139,6 +139,8 @@ def main():
     complaints = compare(outcomes, yardstick)
     expected = "streamed" if route in ("streamed", "gpu") else "host"
     for routine, least in suite.calls.items():
+        # What stands in for libblas.so.3 has nothing of LAPACK.
+        least = 0 if route == "system" and routine.endswith("potrf") else least
         if calls[expected][routine] < least:
             complaints.append(f"only {calls[expected][routine]} calls of {routine} took the {expected} route, not the {least} "
                               "expected")
