@@ -110,6 +110,15 @@ template <class real> __device__ __forceinline__ complex<real> times(complex<rea
     return {a.re * b, a.im * b};
 }
 
+template <class real> __device__ __forceinline__ real plus(real a, real b)
+{
+    return a + b;
+}
+template <class real> __device__ __forceinline__ complex<real> plus(complex<real> a, complex<real> b)
+{
+    return {a.re + b.re, a.im + b.im};
+}
+
 /* a - b conj(c) */
 template <class real> __device__ __forceinline__ real minus_product(real a, real b, real c)
 {

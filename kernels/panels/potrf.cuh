@@ -96,9 +96,19 @@ template <class number> struct potrf {
             own[i][step] = shared.at[column][side * i + row];
     }
 
-    /* What the column makes of the squares behind it, whose number is known to the compiler. */
+    /* What the column makes of the squares behind it, whose number is known to the compiler. Of single precision it is added up
+     * before it is subtracted, so that the numbers on the diagonal, which are larger, are rounded once a step. */
     __device__ __forceinline__ void subtract(int step)
     {
+        constexpr bool apart = sizeof(real) == sizeof(float);
+        number sums[squares][squares];
+        if (apart) {
+#pragma unroll
+            for (int j = step + 1; j < squares; j++)
+#pragma unroll
+                for (int i = j; i < squares; i++)
+                    sums[i][j] = number_of<number>(0);
+        }
 #pragma unroll(sizeof(number) > 8 ? 1 : 2)
         for (int k = 0; k < side; k++) {
             number left[squares];
@@ -109,9 +119,18 @@ template <class number> struct potrf {
             for (int j = step + 1; j < squares; j++) {
                 const number right = shared.at[k][side * j + column];
 #pragma unroll
-                for (int i = j; i < squares; i++)
-                    own[i][j] = minus_product(own[i][j], left[i], right);
+                for (int i = j; i < squares; i++) {
+                    number &sum = apart ? sums[i][j] : own[i][j];
+                    sum = minus_product(sum, left[i], right);
+                }
             }
+        }
+        if (apart) {
+#pragma unroll
+            for (int j = step + 1; j < squares; j++)
+#pragma unroll
+                for (int i = j; i < squares; i++)
+                    own[i][j] = plus(own[i][j], sums[i][j]);
         }
     }
 
