@@ -30,7 +30,7 @@ template <class number> struct alignas(16) letter {
 
 template <class number> using letters_of_warps = letter<number>[2][warps];
 
-/* The best of so many letters, at most one a lane; all warps do it. */
+/* The best of so many letters, at most one a lane; all warps do it. Where none has a candidate it is the first, which says so. */
 template <class number>
 __device__ __forceinline__ const letter<number> &best_of(const letter<number> *letters, int count)
 {
@@ -38,7 +38,8 @@ __device__ __forceinline__ const letter<number> &best_of(const letter<number> *l
     const int lane = threadIdx.x % lanes;
     if (lane < count)
         own = {letters[lane].size, letters[lane].place};
-    return letters[teller_of(best_of_warp(own).place)];
+    const uint32_t place = best_of_warp(own).place;
+    return letters[place == nowhere ? 0 : teller_of(place)];
 }
 
 template <class number> struct alone {

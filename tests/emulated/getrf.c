@@ -118,6 +118,8 @@ static void make(panel *x, tb_element element, int64_t rows, int64_t columns, in
 {
     static const char *const kinds[KINDS] = {"any numbers",   "small whole", "special",
                                              "first is none", "tiny",        "an empty column"};
+    static const char *const elements[TB_ELEMENTS] = {
+        [TB_FP32] = "s", [TB_FP64] = "d", [TB_COMPLEX_FP32] = "c", [TB_COMPLEX_FP64] = "z"};
     x->kind = kind;
     x->a = (tb_matrix){.rows = rows, .columns = columns, .ld = ld, .element = element};
     x->memory = guarded((size_t)(ld * (columns - 1) + rows) * tb_bytes_of(element));
@@ -126,9 +128,9 @@ static void make(panel *x, tb_element element, int64_t rows, int64_t columns, in
         for (int64_t i = 0; i < rows; i++)
             for (int part = 0; part < parts_of(x); part++)
                 put_part(x, i, j, part, draw(x, i, j, random));
-    snprintf(x->what, sizeof x->what, "%s, %lld x %lld, ld %lld, %d blocks of form %d, %s",
-             tb_element_rows[element].name, (long long)rows, (long long)columns, (long long)ld,
-             x->shape.blocks, (int)x->shape.form, kinds[kind]);
+    snprintf(x->what, sizeof x->what, "%s, %lld x %lld, ld %lld, %d blocks of form %d, %s", elements[element],
+             (long long)rows, (long long)columns, (long long)ld, x->shape.blocks, (int)x->shape.form,
+             kinds[kind]);
 }
 
 static int reference(const panel *x, void *start, int *pivots)
