@@ -15,11 +15,16 @@
 namespace panels
 {
 
+#if __CUDA_ARCH__ >= 1200
+constexpr int rows_of_doubles = TB_GETRF_ROWS_FP64_SM120;
+#else
+constexpr int rows_of_doubles = TB_GETRF_ROWS_FP64;
+#endif
 template <class number>
 constexpr int rows_in_registers = sizeof(number) == 4     ? TB_GETRF_ROWS_FP32
                                   : sizeof(number) == 16  ? TB_GETRF_ROWS_COMPLEX_FP64
                                   : reals_of<number> == 2 ? TB_GETRF_ROWS_COMPLEX_FP32
-                                                          : TB_GETRF_ROWS_FP64;
+                                                          : rows_of_doubles;
 
 /* Numbers that are read or written in one piece. */
 template <class number> struct alignas(16) piece {
@@ -86,11 +91,12 @@ template <class number, template <class> class exchange> struct getrf {
 #pragma unroll
         for (int i = 0; i < own_rows; i++) {
             row[i] = first_number(i);
+            const real *from = in_memory(row[i], 0);
 #pragma unroll
-            for (int k = 0; k < columns; k++) {
+            for (int k = 0; k < columns; k++, from += reals_of<number> * x.ld) {
                 own[i][k] = number_of<number>(0);
                 if (row[i] >= 0 && k < x.columns)
-                    own[i][k] = read<number>(in_memory(row[i], k));
+                    own[i][k] = read<number>(from);
             }
             current[i] = own[i][0];
         }
@@ -106,11 +112,13 @@ template <class number, template <class> class exchange> struct getrf {
     __device__ __forceinline__ void store() const
     {
 #pragma unroll
-        for (int i = 0; i < own_rows; i++)
+        for (int i = 0; i < own_rows; i++) {
+            real *to = in_memory(row[i], 0);
 #pragma unroll
-            for (int k = 0; k < columns; k++)
+            for (int k = 0; k < columns; k++, to += reals_of<number> * x.ld)
                 if (row[i] >= 0 && k < x.columns)
-                    write(in_memory(row[i], k), own[i][k]);
+                    write(to, own[i][k]);
+        }
         for (int i = 0; i < further.count; i++)
             if (const int in_row = further.number_of_row(i); in_row >= 0)
                 for (int k = 0; k < x.columns; k++)
@@ -186,19 +194,13 @@ template <class number, template <class> class exchange> struct getrf {
         return {pivot, quotient(number_of<number>(1), pivot), agreed.size == rank_of_zero, by_reciprocal};
     }
 
-    /* Rows in registers, whose columns are the compiler's to number. */
-    template <int step>
-    __device__ __forceinline__ void eliminate(const letter<number> &agreed, const divisor &divide)
+    /* Rows in registers, whose columns are the compiler's to number. `current` is divided, and becomes the next column. */
+    template <int step> __device__ __forceinline__ void eliminate(const letter<number> &agreed)
     {
-        number below[own_rows];
-        bool active[own_rows];
-#pragma unroll
-        for (int i = 0; i < own_rows; i++) {
-            active[i] = row[i] > step;
-            below[i] = active[i] ? divide(current[i]) : current[i];
-            own[i][step] = below[i];
-        }
         constexpr int count = piece<number>::count;
+#pragma unroll
+        for (int i = 0; i < own_rows; i++)
+            own[i][step] = current[i];
 #pragma unroll
         for (int k = (step + 1) / count * count; k < columns; k += count) {
             const piece<number> of_pivot = *reinterpret_cast<const piece<number> *>(&agreed.row[k]);
@@ -206,8 +208,8 @@ template <class number, template <class> class exchange> struct getrf {
             for (int e = 0; e < count; e++)
 #pragma unroll
                 for (int i = 0; i < own_rows; i++)
-                    if (k + e > step && active[i])
-                        own[i][k + e] = less_product(own[i][k + e], below[i], of_pivot.at[e]);
+                    if (k + e > step && row[i] > step)
+                        own[i][k + e] = less_product(own[i][k + e], current[i], of_pivot.at[e]);
         }
 #pragma unroll
         for (int i = 0; i < own_rows && step + 1 < columns; i++)
@@ -215,15 +217,14 @@ template <class number, template <class> class exchange> struct getrf {
     }
 
     template <int first, int count>
-    __device__ __forceinline__ void eliminate_at(int step, const letter<number> &agreed,
-                                                 const divisor &divide)
+    __device__ __forceinline__ void eliminate_at(int step, const letter<number> &agreed)
     {
         if constexpr (count == 1)
-            eliminate<first>(agreed, divide);
+            eliminate<first>(agreed);
         else if (step < first + count / 2)
-            eliminate_at<first, count / 2>(step, agreed, divide);
+            eliminate_at<first, count / 2>(step, agreed);
         else
-            eliminate_at<first + count / 2, count / 2>(step, agreed, divide);
+            eliminate_at<first + count / 2, count / 2>(step, agreed);
     }
 
     __device__ __forceinline__ void eliminate_further(int step, int pivot_row, const letter<number> &agreed,
@@ -259,9 +260,12 @@ template <class number, template <class> class exchange> struct getrf {
             if (notes)
                 x.pivots[step] = x.position + pivot_row + 1;
 #pragma unroll
-            for (int i = 0; i < own_rows; i++)
+            for (int i = 0; i < own_rows; i++) {
                 renumber(row[i], step, pivot_row);
-            eliminate_at<0, columns>(step, agreed, divide);
+                if (row[i] > step)
+                    current[i] = divide(current[i]);
+            }
+            eliminate_at<0, columns>(step, agreed);
             eliminate_further(step, pivot_row, agreed, divide);
         }
         store();

@@ -10,9 +10,11 @@
 #define TB_GETRF_GRID_MAXIMUM    128      /* blocks */
 #define TB_GETRF_ROWS_MAXIMUM    0x7fffff /* of all blocks: a row's number is sent with a block's in 32 bits */
 
-/* Rows that a thread has in registers. It has further ones in shared memory. */
+/* Rows that a thread has in registers, of doubles fewer from 12.0 on, where three leave none to the compiler. It has further ones in
+ * shared memory. */
 #define TB_GETRF_ROWS_FP32         4
 #define TB_GETRF_ROWS_FP64         3
+#define TB_GETRF_ROWS_FP64_SM120   2
 #define TB_GETRF_ROWS_COMPLEX_FP32 3
 #define TB_GETRF_ROWS_COMPLEX_FP64 1
 

@@ -59,12 +59,14 @@ static int letters_of_block(tb_getrf_form form, tb_element element)
     return (of_warps + others) * letter_bytes(element);
 }
 
-static int rows_in_registers(tb_element element)
+static int rows_in_registers(tb_element element, int architecture)
 {
     static const int of_thread[TB_ELEMENTS] = {[TB_FP32] = TB_GETRF_ROWS_FP32,
                                                [TB_FP64] = TB_GETRF_ROWS_FP64,
                                                [TB_COMPLEX_FP32] = TB_GETRF_ROWS_COMPLEX_FP32,
                                                [TB_COMPLEX_FP64] = TB_GETRF_ROWS_COMPLEX_FP64};
+    if (element == TB_FP64 && architecture >= 120)
+        return TB_GETRF_ROWS_FP64_SM120 * TB_GETRF_THREADS;
     return of_thread[element] * TB_GETRF_THREADS;
 }
 
@@ -85,7 +87,7 @@ int64_t tb_getrf_rows_maximum(tb_getrf_form form, tb_element element, int archit
         return 0;
     const int room = shared_maximum(architecture) - letters_of_block(form, element),
               further = room / further_bytes(element) * TB_GETRF_THREADS;
-    const int64_t rows = (int64_t)blocks * (rows_in_registers(element) + further);
+    const int64_t rows = (int64_t)blocks * (rows_in_registers(element, architecture) + further);
     return rows < TB_GETRF_ROWS_MAXIMUM ? rows : TB_GETRF_ROWS_MAXIMUM;
 }
 
@@ -95,7 +97,7 @@ tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int archit
     if (rows > tb_getrf_rows_maximum(form, element, architecture, blocks))
         return (tb_getrf_shape){.form = TB_GETRF_NONE};
     const int rows_of_block = (int)tb_ceil_div(rows, blocks),
-              beyond = rows_of_block - rows_in_registers(element),
+              beyond = rows_of_block - rows_in_registers(element, architecture),
               further = beyond > 0 ? (int)tb_ceil_div(beyond, TB_GETRF_THREADS) : 0;
     return (tb_getrf_shape){.form = form,
                             .blocks = blocks,
