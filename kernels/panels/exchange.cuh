@@ -28,6 +28,12 @@ template <class number> struct alignas(16) letter {
     uint32_t place;
 };
 
+template <class number>
+constexpr bool has_stated_size = sizeof(letter<number>) == TB_GETRF_LETTER_BYTES(sizeof(number));
+static_assert(has_stated_size<float> && has_stated_size<double> && has_stated_size<complex<float>> &&
+                  has_stated_size<complex<double>>,
+              "what is launched has room for letters");
+
 template <class number> using letters_of_warps = letter<number>[2][warps];
 
 /* The best of so many letters, at most one a lane; all warps do it. Where none has a candidate it is the first, which says so. */
