@@ -19,6 +19,19 @@ typedef struct tb_pivots {
     int bits;
 } tb_pivots;
 
+static inline int64_t tb_pivot_at(tb_pivots pivots, int64_t index)
+{
+    return pivots.bits == 64 ? ((const int64_t *)pivots.data)[index] : ((const int32_t *)pivots.data)[index];
+}
+
+static inline void tb_set_pivot(tb_pivots pivots, int64_t index, int64_t row)
+{
+    if (pivots.bits == 64)
+        ((int64_t *)pivots.data)[index] = row;
+    else
+        ((int32_t *)pivots.data)[index] = (int32_t)row;
+}
+
 typedef struct tb_factor {
     tb_routine routine; /* that was called */
     int64_t m, n;
@@ -61,7 +74,8 @@ static inline tb_factor tb_getrf(tb_routine routine, int64_t m, int64_t n, void 
     };
 }
 
-/* Rows first, first + 1, ... of a matrix, so many, are exchanged with those that pivots say, the last one first where it is backwards. */
+/* Rows first, first + 1, ... of a matrix, so many, are exchanged with those of its rows, from 1, that pivots say, the last one first where
+ * it is backwards. By a pivot that is none of its rows nothing is exchanged. */
 typedef struct tb_row_exchange {
     tb_matrix matrix;
     int64_t first, count;

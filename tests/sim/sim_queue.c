@@ -254,17 +254,6 @@ static void run_fold(const sim_work *work)
     sim_fold(folding, work->fault ? folding->c.columns / 2 : folding->c.columns);
 }
 
-/* Does what the kernel does (kernels/panels/potrf.cuh): a block with a pivot that is not positive stays as it was. */
-static void run_panel(const sim_work *work)
-{
-    const tb_panel *panel = &work->command.panel;
-    const int64_t n = work->fault ? panel->block.n / 2 : panel->block.n;
-    if (*panel->info == 0) {
-        const int64_t info = sim_factor(&panel->block, n);
-        *panel->info = info > 0 ? panel->position + info : 0;
-    }
-}
-
 static void run_command(sim_queue *queue, const sim_work *work)
 {
     switch (work->command.kind) {
@@ -281,7 +270,10 @@ static void run_command(sim_queue *queue, const sim_work *work)
         run_launch(queue, work);
         break;
     case TB_COMMAND_PANEL:
-        run_panel(work);
+        sim_run_panel(&work->command.panel, work->fault);
+        break;
+    case TB_COMMAND_EXCHANGE:
+        sim_run_exchange(&work->command.exchange, work->fault);
         break;
     }
 }
