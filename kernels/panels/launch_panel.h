@@ -21,7 +21,8 @@ bool tb_is_panel(const tb_factor *block);
 int64_t tb_panel_rows(tb_routine routine, tb_target target);
 
 /* Device memory that a panel of so many rows needs on such a device beside its block, and its beginning is a multiple of 16. The caller
- * sets all of it to 0 once; panels that follow each other in a stream use it in turn. */
+ * sets its first TB_PANEL_CLEARED_BYTES to 0 once; panels that follow each other in a stream use it in turn. */
+#define TB_PANEL_CLEARED_BYTES 1024
 size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target);
 
 /* Factors a block, which tb_is_panel and begins at a position of the matrix, in its rows and in its columns. info and pivots are in device
