@@ -50,7 +50,7 @@ static tb_plan choose_faster(const tb_factor *factor, const tb_facts *facts, con
 {
     if (facts->stays_on_host)
         return tb_plan_for_host(TB_REASON_ROUTINE, false);
-    if (factor->n < TB_FACTOR_ORDER_LEAST)
+    if (tb_factor_order(factor) < TB_FACTOR_ORDER_LEAST)
         return tb_plan_for_host(TB_REASON_TOO_SMALL, false);
     const double host = tb_factor_host_seconds(factor, &facts->machine),
                  device = tb_factor_seconds_least(factor, facts);

@@ -6,29 +6,40 @@
 #include "sequences/factorization.h"
 #include "words/frame.h"
 #include "words/integers.h"
+#include "words/task.h"
 
 /* ---- The host --------------------------------------------------------------------------------------------- */
 
-/* OpenBLAS's dpotrf on 16 cores took 1.3, 5.0, 22 and 87 ms at n = 512, 1024, 2048 and 4096. That is its multiply-adds at the rate of
- * products, and 4.5 ns for each of the square's elements, in which threads wait for each other: so much for each core and byte,
- * as if fewer cores waited less. More have not been measured. */
-#define WAITING_SECONDS    (4.5e-9 / 16 / 8)
+/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283. That is their
+ * multiply-adds at the rate of products, and 4.5 or 12 ns for each of the square's elements, in which threads wait for each other: so much
+ * for each core and byte, as if fewer cores waited less. More have not been measured. */
+static const double waiting_seconds[TB_CLASSES] = {
+    [TB_CLASS_POTRF] = 4.5e-9 / 16 / 8, [TB_CLASS_GETRF] = 12e-9 / 16 / 8};
 #define WAITING_CORES_MOST 16
+
+static tb_routine_class class_of(const tb_factor *factor)
+{
+    return tb_routine_rows[factor->routine].class;
+}
 
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
 {
-    const double square = (double)factor->n * (double)factor->n * (double)tb_bytes_of(factor->a.element),
+    const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element),
                  cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
                  products = 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
-    return tb_known_ratio(machine->host_ratio) * (products + WAITING_SECONDS * cores * square);
+    return tb_known_ratio(machine->host_ratio) * (products + waiting_seconds[class_of(factor)] * cores * all);
 }
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
 
-/* Not measured: a panel, and each of its columns, which wait for each other; a product, beside its kernel. */
-#define PANEL_SECONDS        10e-6
-#define PANEL_COLUMN_SECONDS 0.25e-6
-#define PRODUCT_SECONDS      6e-6
+/* A panel, and each of its columns, which wait for each other: of POTRF not measured, of GETRF on an H200, in the smallest cluster. A
+ * product, beside its kernel: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
+static const struct panel_seconds {
+    double each, column;
+} panel_seconds[TB_CLASSES] = {[TB_CLASS_POTRF] = {10e-6, 0.25e-6}, [TB_CLASS_GETRF] = {6e-6, 1.7e-6}};
+#define PRODUCT_SECONDS  6e-6
+#define EXCHANGE_SECONDS 5e-6
+#define MOVE_SECONDS     7e-11
 
 /* Where forecasts think that the copy on the device lies. */
 #define NOWHERE ((void *)(uintptr_t)256)
@@ -75,11 +86,26 @@ static double product_seconds(forecast *all, const tb_product *product)
     return seconds;
 }
 
+static double panels_seconds(const tb_factor *factor, double panels, int64_t columns)
+{
+    const struct panel_seconds *seconds = &panel_seconds[class_of(factor)];
+    return panels * seconds->each + (double)columns * seconds->column;
+}
+
+static double exchange_seconds(const tb_row_exchange *exchange)
+{
+    const tb_matrix *matrix = &exchange->matrix;
+    return EXCHANGE_SECONDS + MOVE_SECONDS / 8 * (double)tb_bytes_of(matrix->element) *
+                                  (double)exchange->count * (double)matrix->columns;
+}
+
 static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
 {
     forecast *all = (forecast *)visitor;
     if (step->kind == TB_STEP_PANEL)
-        all->seconds += PANEL_SECONDS + PANEL_COLUMN_SECONDS * (double)step->panel.n;
+        all->seconds += panels_seconds(&step->panel, 1, step->panel.n);
+    else if (step->kind == TB_STEP_EXCHANGE)
+        all->seconds += exchange_seconds(&step->exchange);
     else if (step->product.m > 0 && step->product.n > 0)
         all->seconds += PRODUCT_SECONDS + product_seconds(all, &step->product);
     return TB_OK;
@@ -115,26 +141,47 @@ static double forecast_few(forecast *all, int64_t block)
                      of_middle * forecast_block(all, middle, block));
 }
 
+/* Of halves: as many of each size as the square has, whose rows become fewer by the same number from one to the next, so that all
+ * take what the first and the last do in the mean. */
+static double forecast_halves(forecast *all)
+{
+    const tb_factor *there = all->there;
+    const int64_t order = tb_factor_order(there), panel = tb_panel_order(there->routine);
+    double seconds = panels_seconds(there, ceil((double)order / (double)panel), order);
+    for (int64_t whole = 2 * panel; whole / 2 < order; whole *= 2) {
+        const int64_t last = (order - 1) / whole * whole;
+        const double first = forecast_block(all, 0, tb_smaller(whole, order)),
+                     mean =
+                         (first + forecast_block(all, tb_larger(last - whole, 0), tb_smaller(whole, order))) /
+                         2;
+        seconds += (double)order / (double)whole * mean;
+    }
+    return seconds + (there->n > order ? forecast_block(all, 0, there->n) : 0);
+}
+
 TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_facts *facts,
                                             const tb_chip *chip, int64_t block)
 {
     tb_facts there = *facts;
     tb_factor copy = *factor;
     copy.a.data = NOWHERE;
-    copy.a.ld = tb_pitched(factor->n, factor->a.element);
+    copy.pivots = (tb_pivots){NOWHERE, 32};
+    copy.a.ld = tb_pitched(factor->m, factor->a.element);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         there.places[role] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = chip->device};
     forecast all = {.visitor = {add_step}, .there = &copy, .facts = &there, .chip = chip};
+    if (class_of(factor) == TB_CLASS_GETRF)
+        return forecast_halves(&all);
     return factor->n <= FEW * block ? forecast_all(&all, block) : forecast_few(&all, block);
 }
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */
 
-/* As if one thing came after the other: the triangle's way there, the steps, and its way back. L's columns do come and go while others
+/* As if one thing came after the other: what is stored on its way there, the steps, and its way back. Columns of L do come and go while others
  * are computed (lib/streaming/passing.h), so that this is rather too long. */
 static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, double steps)
 {
-    const double n = (double)factor->n, bytes = n * (n + 1) / 2 * (double)tb_bytes_of(factor->a.element);
+    const double bytes = (double)tb_task_bytes(tb_task_of_factor(factor));
     const tb_memory memory = facts->places[0].memory;
     const bool copied = memory == TB_MEMORY_HOST || (memory == TB_MEMORY_PINNED && chip->apart);
     const double copying = copied ? bytes / tb_copy_rate(&facts->machine, 1) : 0;
@@ -147,8 +194,9 @@ static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_
 double tb_factor_seconds_least(const tb_factor *factor, const tb_facts *facts)
 {
     const tb_chip *chip = tb_first_chip(&facts->machine);
-    const double panels = ceil((double)factor->n / (double)tb_panel_order(factor->routine)),
-                 chain = panels * PANEL_SECONDS + (double)factor->n * PANEL_COLUMN_SECONDS,
+    const int64_t order = tb_factor_order(factor);
+    const double panels = ceil((double)order / (double)tb_panel_order(factor->routine)),
+                 chain = panels_seconds(factor, panels, order),
                  products = facts->machine.chip_count > 0
                                 ? 0
                                 : tb_presumed_seconds(factor->a.element, 2 * tb_factor_volume(factor)) +

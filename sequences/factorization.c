@@ -1,6 +1,7 @@
 #include "sequences/factorization.h"
 
 #include "sequences/cholesky.h"
+#include "sequences/lu.h"
 
 static const struct {
     tb_status (*walk)(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
@@ -8,6 +9,7 @@ static const struct {
     tb_status (*resume)(const tb_factor *factor, int64_t done, tb_visitor *visitor);
 } classes[TB_CLASSES] = {
     [TB_CLASS_POTRF] = {tb_walk_cholesky, tb_walk_cholesky_block, tb_resume_cholesky},
+    [TB_CLASS_GETRF] = {tb_walk_lu, tb_walk_lu_halves, tb_resume_lu},
 };
 
 tb_status tb_walk_factor(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)

@@ -19,17 +19,22 @@ typedef struct tb_pivots {
     int bits;
 } tb_pivots;
 
-static inline int64_t tb_pivot_at(tb_pivots pivots, int64_t index)
+static inline tb_pivots tb_pivots_from(tb_pivots pivots, int64_t first)
 {
-    return pivots.bits == 64 ? ((const int64_t *)pivots.data)[index] : ((const int32_t *)pivots.data)[index];
+    return (tb_pivots){(char *)pivots.data + first * pivots.bits / 8, pivots.bits};
 }
 
-static inline void tb_set_pivot(tb_pivots pivots, int64_t index, int64_t row)
+static inline int64_t tb_pivot_at(tb_pivots pivots, int64_t i)
+{
+    return pivots.bits == 64 ? ((const int64_t *)pivots.data)[i] : ((const int32_t *)pivots.data)[i];
+}
+
+static inline void tb_set_pivot(tb_pivots pivots, int64_t i, int64_t pivot)
 {
     if (pivots.bits == 64)
-        ((int64_t *)pivots.data)[index] = row;
+        ((int64_t *)pivots.data)[i] = pivot;
     else
-        ((int32_t *)pivots.data)[index] = (int32_t)row;
+        ((int32_t *)pivots.data)[i] = (int32_t)pivot;
 }
 
 typedef struct tb_factor {
@@ -87,10 +92,16 @@ typedef struct tb_row_exchange {
  * memory. */
 #define TB_INFO_UNDONE INT64_C(-1010)
 
+/* Columns that are factored; of a wide matrix others come with them. */
+static inline int64_t tb_factor_order(const tb_factor *factor)
+{
+    return factor->m < factor->n ? factor->m : factor->n;
+}
+
 /* Multiply-adds of real numbers. */
 static inline double tb_factor_volume(const tb_factor *factor)
 {
-    const double m = (double)factor->m, n = (double)factor->n, k = m < n ? m : n,
+    const double m = (double)factor->m, n = (double)factor->n, k = (double)tb_factor_order(factor),
                  all = factor->stored == TB_FULL ? k * (m * n - k * (m + n) / 2 + k * k / 3) : n * n * n / 6;
     return all * (tb_is_complex(factor->a.element) ? 4 : 1);
 }

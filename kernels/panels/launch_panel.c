@@ -62,6 +62,8 @@ int64_t tb_panel_rows(tb_routine routine, tb_target target)
                              : panels[routine].order;
 }
 
+_Static_assert(TB_GETRF_FLAG_BYTES <= TB_PANEL_CLEARED_BYTES, "the flags are cleared");
+
 size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target)
 {
     const tb_element element = tb_routine_rows[routine].element;

@@ -21,7 +21,8 @@ bool tb_is_panel(const tb_factor *block);
 int64_t tb_panel_rows(tb_routine routine, tb_target target);
 
 /* Device memory that a panel of so many rows needs on such a device beside its block, and its beginning is a multiple of 16. The caller
- * sets all of it to 0 once; panels that follow each other in a stream use it in turn. */
+ * sets its first TB_PANEL_CLEARED_BYTES to 0 once; panels that follow each other in a stream use it in turn. */
+#define TB_PANEL_CLEARED_BYTES 1024
 size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target);
 
 /* Whether such a device takes the block: one that tb_is_panel, with no more rows than that, with a workspace (not NULL) if it needs one,

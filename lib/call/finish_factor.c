@@ -36,19 +36,47 @@ static int64_t factor(const tb_factor *factor, const tb_host *host)
     return factor_by_steps(factor, host);
 }
 
+static void compute(const tb_product *product, const tb_host *host)
+{
+    static const tb_host nobody = {.call = NULL};
+    const tb_host *beside = host->beside ? host->beside(host, product->routine) : NULL;
+    tb_compute_on_host(product, beside ? beside : &nobody);
+}
+
+/* With pivots, which the host's own routine counts from the panel's first row. */
+static int64_t eliminate(const steps *all, const tb_factor *panel, int64_t position)
+{
+    if (all->by_loops)
+        return tb_eliminate_by_loops(panel, position);
+    const int64_t info = factor(panel, all->host);
+    for (int64_t i = 0; i < tb_factor_order(panel); i++)
+        tb_set_pivot(panel->pivots, i, tb_pivot_at(panel->pivots, i) + position);
+    return info;
+}
+
+/* Where there are pivots the factorization goes on, whatever they are. */
+static tb_status do_panel(steps *all, const tb_sequence_step *step)
+{
+    const tb_factor *panel = &step->panel;
+    const bool has_pivots = panel->pivots.data != NULL;
+    const int64_t info = has_pivots      ? eliminate(all, panel, step->position)
+                         : all->by_loops ? tb_factor_by_loops(panel)
+                                         : factor(panel, all->host);
+    if (info > 0 && all->info == 0)
+        all->info = step->position + info;
+    return info == 0 || has_pivots ? TB_OK : TB_UNSUPPORTED;
+}
+
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
 {
     steps *all = (steps *)visitor;
-    if (step->kind == TB_STEP_PRODUCT) {
-        static const tb_host nobody = {.call = NULL};
-        const tb_host *beside =
-            all->host->beside ? all->host->beside(all->host, step->product.routine) : NULL;
-        tb_compute_on_host(&step->product, beside ? beside : &nobody);
-        return TB_OK;
-    }
-    const int64_t info = all->by_loops ? tb_factor_by_loops(&step->panel) : factor(&step->panel, all->host);
-    all->info = info > 0 ? step->position + info : 0;
-    return info == 0 ? TB_OK : TB_UNSUPPORTED;
+    if (step->kind == TB_STEP_PANEL)
+        return do_panel(all, step);
+    if (step->kind == TB_STEP_EXCHANGE)
+        tb_exchange_rows(&step->exchange);
+    else
+        compute(&step->product, all->host);
+    return TB_OK;
 }
 
 tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
@@ -66,9 +94,9 @@ tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_hos
 
 /* ---- What a device has begun ------------------------------------------------------------------------------ */
 
-void tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host)
+void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host)
 {
-    steps all = {.visitor = {visit}, .host = host};
+    steps all = {.visitor = {visit}, .host = host, .info = info <= done ? info : 0};
     tb_enter_callers_environment();
     (void)tb_resume_factor(factor, done, &all.visitor);
     tb_leave_callers_environment();

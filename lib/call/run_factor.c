@@ -1,7 +1,8 @@
 /* Factorizations on a device. It has a copy of the matrix, on which the sequence's steps are done (sequences/factorization.h): products as
- * the resident route does them, and panels. Of the program's matrix finished columns alone are written, in order, when it is known that
- * they are; the rest is as it was. So the host can go on from there when a device fails, and where a pivot is not positive, which the
- * host's own routine has to say. A matrix in host memory passes column by column (lib/streaming/passing.h).
+ * the resident route does them, panels, and exchanges of rows. Of the program's matrix finished columns alone are written, in order, when
+ * it is known that they are; the rest is as it was. So the host can go on from there when a device fails, and where Cholesky's pivot is
+ * not positive, which the host's own routine has to say. Pivots that rows are exchanged by are known, all of them, before any column is
+ * written. A matrix in host memory passes column by column (lib/streaming/passing.h).
  */
 #include "lib/call/resident.h"
 #include "lib/call/finish_factor.h"
@@ -30,17 +31,40 @@ typedef struct work {
     tb_visitor visitor;
     const tb_factor *factor; /* the program's */
     const tb_plan *plan;
-    tb_product triangle; /* whose C is the program's matrix, masked */
-    tb_factor there;     /* the copy */
+    tb_product stored; /* whose C is the program's matrix, masked */
+    tb_factor there;   /* the copy */
     tb_stream *stream;
-    tb_buffer matrix, flag; /* on the device: the copy, and info */
-    tb_held held;           /* what products take */
-    bool in_use;            /* the device is used for it (lib/device/served_use.h) */
+    tb_buffer matrix, beside; /* on the device */
+    tb_held held;             /* what products take */
+    bool in_use;              /* the device is used for it (lib/device/served_use.h) */
     tb_turn turn;
     tb_passing passing; /* of a matrix in host memory; its pipeline is NULL before and after */
     int64_t finished;   /* columns that are in the program's matrix */
-    int64_t info;
+    int64_t info;       /* that ends the factorization */
+    int64_t result;     /* LAPACK's, of one that goes on whatever pivots there are */
 } work;
+
+/* ---- Beside the matrix ------------------------------------------------------------------------------------ */
+
+/* On the device, one behind the other, of which all but the pivots is cleared first: infos, where the first is that which ends a
+ * factorization, and others passing's; that of one which nothing ends; a part of the panels' workspace, and the rest; and pivots. */
+typedef struct beside {
+    int64_t infos[TB_PASSING_INFOS], result;
+    _Alignas(16) char workspace[];
+} beside;
+
+/* The panels' workspace begins with flags. */
+#define CLEARED_BYTES (sizeof(beside) + TB_PANEL_CLEARED_BYTES)
+
+static bool exchanges_rows(const tb_factor *factor)
+{
+    return factor->pivots.data != NULL;
+}
+
+static size_t pivot_bytes(const tb_factor *factor)
+{
+    return exchanges_rows(factor) ? (size_t)tb_factor_order(factor) * sizeof(int32_t) : 0;
+}
 
 static bool is_on_device(const work *work)
 {
@@ -52,11 +76,11 @@ static bool is_on_device(const work *work)
 static tb_status load(work *work)
 {
     int64_t copied;
-    const tb_matrix *a = &work->triangle.c.matrix;
-    static const int64_t none;
-    const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->flag.memory, &none, sizeof none);
+    const tb_matrix *a = &work->stored.c.matrix;
+    static const char zeros[CLEARED_BYTES];
+    const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->beside.memory, zeros, sizeof zeros);
     TB_TRY(tb_issue_copy(work->stream, &clear));
-    return tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &work->triangle, a, work->there.a.data,
+    return tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &work->stored, a, work->there.a.data,
                           work->there.a.ld, &copied);
 }
 
@@ -70,10 +94,10 @@ static tb_status come_to_rest(work *work)
 /* Columns before one that cannot be copied count as finished. */
 static tb_status store_columns(work *work, tb_range columns)
 {
-    const tb_product part = tb_columns_of(&work->triangle, columns);
-    const tb_matrix from = tb_rectangle(&work->there.a, 0, columns.first, work->there.n, columns.count);
+    const tb_product part = tb_columns_of(&work->stored, columns);
+    const tb_matrix from = tb_rectangle(&work->there.a, 0, columns.first, work->there.m, columns.count);
     const tb_copy flag =
-        tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->info, work->flag.memory, sizeof work->info);
+        tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->info, work->beside.memory, sizeof work->info);
     int64_t copied = 0;
     TB_TRY(tb_issue_copy(work->stream, &flag));
     TB_TRY(come_to_rest(work));
@@ -114,6 +138,8 @@ static int64_t columns_of(const work *work, const tb_sequence_step *step)
     int64_t end = 0;
     if (step->kind == TB_STEP_PANEL)
         return end_of(work, &step->panel.a);
+    if (step->kind == TB_STEP_EXCHANGE)
+        return end_of(work, &step->exchange.matrix);
     for (tb_role role = TB_A; role < TB_ROLES; role++) { /* a product in C's place has no B */
         const tb_matrix *operand = &step->product.operands[role].matrix;
         if (operand->data)
@@ -122,15 +148,29 @@ static int64_t columns_of(const work *work, const tb_sequence_step *step)
     return end;
 }
 
+static tb_status enqueue_panel(work *work, const tb_sequence_step *step)
+{
+    beside *beside = work->beside.memory;
+    return tb_enqueue_panel(work->stream, &step->panel, step->position,
+                            exchanges_rows(work->factor) ? &beside->result : beside->infos,
+                            beside->workspace);
+}
+
 static tb_status take_step(work *work, const tb_sequence_step *step)
 {
-    if (step->kind != TB_STEP_PANEL && (step->product.m == 0 || step->product.n == 0))
+    if (step->kind == TB_STEP_PRODUCT && (step->product.m == 0 || step->product.n == 0))
         return TB_OK;
     if (work->passing.pipeline)
         TB_TRY(tb_bring_columns(&work->passing, columns_of(work, step)));
-    return step->kind == TB_STEP_PANEL
-               ? tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory, NULL)
-               : enqueue_product(work, &step->product);
+    return step->kind == TB_STEP_PANEL      ? enqueue_panel(work, step)
+           : step->kind == TB_STEP_EXCHANGE ? tb_enqueue_row_exchange(work->stream, &step->exchange)
+                                            : enqueue_product(work, &step->product);
+}
+
+static tb_status finish_columns(work *work, tb_range columns)
+{
+    return work->passing.pipeline ? tb_finish_columns(&work->passing, columns.first + columns.count)
+                                  : store_columns(work, columns);
 }
 
 /* A pivot that is not positive ends the walk. */
@@ -138,17 +178,44 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
 {
     work *all = (work *)visitor;
     TB_TRY(take_step(all, step));
-    if (step->finished.count == 0)
-        return TB_OK;
-    return all->passing.pipeline
-               ? tb_finish_columns(&all->passing, step->finished.first + step->finished.count)
-               : store_columns(all, step->finished);
+    return step->finished.count > 0 ? finish_columns(all, step->finished) : TB_OK;
 }
 
+/* Into the caller's integers. */
+static void widen(const tb_factor *factor)
+{
+    char *pivots = factor->pivots.data;
+    int32_t narrow;
+    for (size_t i = pivot_bytes(factor) / sizeof narrow; factor->pivots.bits == 64 && i-- > 0;) {
+        memcpy(&narrow, pivots + i * sizeof narrow, sizeof narrow);
+        memcpy(pivots + i * sizeof(int64_t), &(int64_t){narrow}, sizeof(int64_t));
+    }
+}
+
+static tb_status tell_pivots(work *work)
+{
+    const tb_factor *factor = work->factor;
+    const beside *beside = work->beside.memory;
+    const tb_copy pivots = tb_copy_of_bytes(TB_DEVICE_TO_HOST, factor->pivots.data, work->there.pivots.data,
+                                            pivot_bytes(factor)),
+                  result = tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->result, &beside->result,
+                                            sizeof work->result);
+    TB_TRY(tb_issue_copy(work->stream, &pivots));
+    TB_TRY(tb_issue_copy(work->stream, &result));
+    TB_TRY(tb_synchronize(work->stream));
+    widen(factor);
+    return TB_OK;
+}
+
+/* Where rows are exchanged all columns are finished in the end. */
 static tb_status walk(work *work)
 {
-    return tb_walk_factor(&work->there, work->plan->block, tb_panel_order(work->factor->routine),
-                          &work->visitor);
+    const tb_factor *factor = work->factor;
+    TB_TRY(tb_walk_factor(&work->there, work->plan->block, tb_panel_order(factor->routine), &work->visitor));
+    if (!exchanges_rows(factor))
+        return TB_OK;
+    TB_TRY(tell_pivots(work));
+    return finish_columns(work, (tb_range){0, factor->n});
 }
 
 /* The option DEVICE_MEMORY counts the copy as well. */
@@ -161,15 +228,19 @@ static bool is_allowed(size_t bytes)
 static tb_status take_memory(work *work)
 {
     const tb_factor *factor = work->factor;
-    const int64_t ld = tb_pitched(factor->n, factor->a.element);
-    const size_t column = (size_t)ld * tb_bytes_of(factor->a.element);
+    const int64_t ld = tb_pitched(factor->m, factor->a.element);
+    const size_t column = (size_t)ld * tb_bytes_of(factor->a.element),
+                 head = CLEARED_BYTES + tb_panel_workspace(factor->routine, factor->m,
+                                                           tb_machine_target(work->plan->place.device));
     if (work->plan->place.context || !is_allowed((size_t)factor->n * column))
         return TB_OUT_OF_MEMORY; /* our buffers belong to the primary context */
     TB_TRY(tb_take_buffer(work->plan->place.device, (size_t)factor->n * column, &work->matrix));
-    TB_TRY(tb_take_buffer(work->plan->place.device, TB_PASSING_INFOS * sizeof(int64_t), &work->flag));
+    TB_TRY(tb_take_buffer(work->plan->place.device, head + pivot_bytes(factor), &work->beside));
     work->there = *factor;
     work->there.a.data = work->matrix.memory;
     work->there.a.ld = ld;
+    if (exchanges_rows(factor))
+        work->there.pivots = (tb_pivots){(char *)work->beside.memory + head, 32};
     return TB_OK;
 }
 
@@ -177,7 +248,7 @@ static void give_memory(work *work)
 {
     tb_give_held(&work->held);
     tb_give_buffer(&work->matrix);
-    tb_give_buffer(&work->flag);
+    tb_give_buffer(&work->beside);
 }
 
 /* ---- In the program's stream ------------------------------------------------------------------------------ */
@@ -228,9 +299,10 @@ static tb_status factor_there(work *work)
 static tb_status pass(work *work)
 {
     work->passing = (tb_passing){.pipeline = work->turn.pipeline,
-                                 .triangle = &work->triangle,
+                                 .stored = &work->stored,
                                  .there = work->there.a,
-                                 .infos = work->flag.memory};
+                                 .infos = ((beside *)work->beside.memory)->infos,
+                                 .cleared = CLEARED_BYTES};
     work->stream = work->turn.pipeline->compute;
     TB_TRY(tb_begin_passing(&work->passing));
     const tb_status status = walk(work);
@@ -282,7 +354,7 @@ static tb_status factor_in_passing(work *work)
 /* ---- What is not finished --------------------------------------------------------------------------------- */
 
 typedef struct fetched {
-    const tb_product *triangle;
+    const tb_product *stored;
     tb_matrix copy;
     bool back;
 } fetched;
@@ -290,12 +362,12 @@ typedef struct fetched {
 static tb_status carry(tb_stream *stream, void *argument)
 {
     const fetched *what = argument;
-    const tb_matrix *a = &what->triangle->c.matrix;
+    const tb_matrix *a = &what->stored->c.matrix;
     int64_t copied;
-    return what->back ? tb_copy_masked(stream, TB_HOST_TO_DEVICE, what->triangle, &what->copy, a->data, a->ld,
-                                       &copied)
-                      : tb_copy_masked(stream, TB_DEVICE_TO_HOST, what->triangle, a, what->copy.data,
-                                       what->copy.ld, &copied);
+    return what->back
+               ? tb_copy_masked(stream, TB_HOST_TO_DEVICE, what->stored, &what->copy, a->data, a->ld, &copied)
+               : tb_copy_masked(stream, TB_DEVICE_TO_HOST, what->stored, a, what->copy.data, what->copy.ld,
+                                &copied);
 }
 
 /* Once more where something failed, as nothing but this can be done for the matrix. */
@@ -312,12 +384,12 @@ static tb_status carry_surely(const work *work, fetched *what)
 static tb_status finish_fetched(work *work, const tb_host *host)
 {
     tb_factor factor = *work->factor;
-    factor.a.ld = factor.n;
+    factor.a.ld = factor.m;
     factor.a.data = tb_make(tb_matrix_bytes(&factor.a));
-    fetched what = {&work->triangle, factor.a, false};
+    fetched what = {&work->stored, factor.a, false};
     tb_status status = factor.a.data ? carry_surely(work, &what) : TB_OUT_OF_MEMORY;
     if (status == TB_OK) {
-        tb_finish_factor(&factor, work->finished, host);
+        tb_finish_factor(&factor, work->finished, work->result, host);
         what.back = true;
         status = carry_surely(work, &what);
     }
@@ -339,19 +411,20 @@ static tb_outcome finish(work *work, tb_status status, const tb_host *host)
     }
     if (work->finished == 0 && work->info == 0)
         return TB_DECLINED;
-    tb_finish_factor(work->factor, work->finished, host);
+    tb_finish_factor(work->factor, work->finished, work->result, host);
     return TB_DONE;
 }
 
 static tb_outcome run(work *work, const tb_host *host)
 {
     const tb_factor *factor = work->factor;
-    work->triangle = tb_rank_k(tb_gemm_routine(factor->a.element), factor->stored, false, factor->n, 0, 0,
-                               NULL, factor->n, 1, factor->a.data, factor->a.ld);
+    work->stored = tb_gemm(tb_gemm_routine(factor->a.element), false, false, factor->m, factor->n, 0, 0, NULL,
+                           factor->m, NULL, 1, 1, factor->a.data, factor->a.ld);
+    work->stored.mask = factor->stored;
     const tb_status status = is_on_device(work) ? factor_there(work) : factor_in_passing(work);
     if (status != TB_OK)
         return finish(work, status, host);
-    *factor->info = 0;
+    *factor->info = work->result;
     return TB_DONE;
 }
 

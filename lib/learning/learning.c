@@ -203,7 +203,7 @@ static factor_ratios *ratios_of(const tb_factor *factor)
 
 static int size_of_factor(const tb_factor *factor)
 {
-    const int size = ilogb((double)factor->n / TB_FACTOR_ORDER_LEAST);
+    const int size = ilogb((double)tb_factor_order(factor) / TB_FACTOR_ORDER_LEAST);
     return size < 0 ? 0 : size < SIZES ? size : SIZES - 1;
 }
 
@@ -240,7 +240,7 @@ static void learn_factor(const tb_factor *factor, const tb_facts *facts, const t
  * no choice. */
 static bool factor_teaches(const tb_factor *factor, const tb_plan *plan)
 {
-    return factor->n >= TB_FACTOR_ORDER_LEAST && *factor->info == 0 && !plan->needs_device;
+    return tb_factor_order(factor) >= TB_FACTOR_ORDER_LEAST && *factor->info == 0 && !plan->needs_device;
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------ */

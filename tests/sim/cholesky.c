@@ -32,13 +32,13 @@ tb_plan __wrap_tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
 
 /* And this in front of tb_finish_factor: how often the host has brought to its end what a device had begun. */
 static int finished_by_host;
-void __real_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+void __real_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host);
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host);
 
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host)
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host)
 {
     finished_by_host++;
-    __real_tb_finish_factor(factor, done, host);
+    __real_tb_finish_factor(factor, done, info, host);
 }
 
 /* What a device begins it brings to its end itself, also after a matrix that has no factor. */
