@@ -162,13 +162,11 @@ size_t tb_getrf_workspace(tb_element element)
 
 /* ---- Launches ----------------------------------------------------------------------------------------------- */
 
-static bool is_launchable(const tb_launcher *launcher, tb_getrf_shape shape, const tb_matrix *panel,
-                          int64_t position, const void *workspace)
+static bool is_launchable(tb_target target, tb_getrf_shape shape, const tb_matrix *panel)
 {
     return shape.form != TB_GETRF_NONE && panel->columns <= TB_GETRF_COLUMNS &&
-           panel->rows <= (int64_t)shape.blocks * shape.rows_of_block && position >= 0 &&
-           position <= INT32_MAX - panel->rows &&
-           (shape.form != TB_GETRF_GRID || (workspace && shape.blocks <= grid_maximum(launcher->target)));
+           panel->rows <= (int64_t)shape.blocks * shape.rows_of_block &&
+           (shape.form != TB_GETRF_GRID || shape.blocks <= grid_maximum(target));
 }
 
 tb_status tb_launch_getrf(const tb_launcher *launcher, tb_getrf_shape shape, const tb_matrix *panel,
@@ -184,7 +182,7 @@ tb_status tb_launch_getrf(const tb_launcher *launcher, tb_getrf_shape shape, con
                                       .pivots = pivots,
                                       .info = info,
                                       .letters = workspace};
-    if (!is_launchable(launcher, shape, panel, position, workspace))
+    if (!is_launchable(launcher->target, shape, panel))
         return TB_UNSUPPORTED;
     if (panel->rows == 0 || panel->columns == 0)
         return TB_OK;

@@ -37,8 +37,8 @@ tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int archit
 size_t tb_getrf_workspace(tb_element element);
 
 /* Factors a panel of at most TB_GETRF_COLUMNS columns that begins at a position of the matrix, in its rows and in its columns. pivots and
- * info are in device memory: kernels/panels/getrf.h. Refused, TB_UNSUPPORTED, are shapes that have no room for it or that the device
- * does not run, a grid without workspace, and rows whose numbers 32 bits do not hold. */
+ * info are in device memory: kernels/panels/getrf.h. Refused, TB_UNSUPPORTED, are shapes that have no room for it, and grids whose blocks
+ * do not run at a time. */
 tb_status tb_launch_getrf(const tb_launcher *launcher, tb_getrf_shape shape, const tb_matrix *panel,
                           int64_t position, int32_t *pivots, int64_t *info, void *workspace);
 

@@ -72,6 +72,16 @@ size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target)
                : 0;
 }
 
+bool tb_takes_panel(tb_target target, const tb_factor *block, int64_t position, const void *workspace)
+{
+    if (!tb_is_panel(block))
+        return false;
+    return !is_getrf(block->routine) ||
+           (block->m <= tb_panel_rows(block->routine, target) && position >= 0 &&
+            position <= INT32_MAX - block->m &&
+            (workspace || tb_panel_workspace(block->routine, block->m, target) == 0));
+}
+
 static tb_status launch_potrf(const tb_launcher *launcher, const tb_factor *block, int64_t position,
                               int64_t *info)
 {
@@ -88,7 +98,7 @@ static tb_status launch_potrf(const tb_launcher *launcher, const tb_factor *bloc
 tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
                           int64_t *info, void *workspace)
 {
-    if (!tb_is_panel(block))
+    if (!tb_takes_panel(launcher->target, block, position, workspace))
         return TB_UNSUPPORTED;
     if (!is_getrf(block->routine))
         return launch_potrf(launcher, block, position, info);

@@ -25,14 +25,17 @@ int64_t tb_panel_rows(tb_routine routine, tb_target target);
 #define TB_PANEL_CLEARED_BYTES 1024
 size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target);
 
-/* Factors a block, which tb_is_panel and begins at a position of the matrix, in its rows and in its columns. info and pivots are in device
- * memory. What becomes of a block that does not have such a factor:
+/* Whether such a device takes the block: one that tb_is_panel, with no more rows than that, with a workspace (not NULL) if it needs one,
+ * and of GETRF all of whose rows have numbers, from 1, that 32 bits hold. */
+bool tb_takes_panel(tb_target target, const tb_factor *block, int64_t position, const void *workspace);
+
+/* Factors a block, which the device takes (others are refused, TB_UNSUPPORTED) and begins at a position of the matrix, in its rows and in its
+ * columns. info and pivots are in device memory; pivots are rows, from 1, of the matrix. What becomes of a block that does not have such a
+ * factor:
  *
  *     POTRF   it stays as it was, and info is set to the column, from 1, of the matrix. Where info is not 0 before, nothing is done
  *     GETRF   a pivot that is 0 stops nothing, and info, where it is 0 before, is set to the column of the first one
- *
- * Pivots are rows, from 1, of the matrix. Refused, TB_UNSUPPORTED, are other blocks, of more rows than tb_panel_rows, and those that need a
- * workspace and have none (NULL). */
+ */
 tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
                           int64_t *info, void *workspace);
 

@@ -92,7 +92,7 @@ struct tb_device_operations {
 
     /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. One that is
      * refused has done nothing, TB_UNSUPPORTED: of an unknown kind, a launch that tb_kernel_of refuses, a panel that
-     * tb_launch_panel refuses, an exchange that is none (tb_is_row_exchange). */
+     * the device does not take (tb_takes_panel), an exchange that is none (tb_is_row_exchange). */
     tb_status (*enqueue)(tb_stream *stream, const tb_command *command);
 };
 

@@ -72,9 +72,9 @@ static tb_status zero(tb_stream *stream, void *memory, size_t bytes)
     if (!zeros)
         return TB_OUT_OF_MEMORY;
     const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, memory, zeros, bytes);
-    const tb_status status = tb_issue_copy(stream, &clear);
+    const tb_status status = tb_issue_copy(stream, &clear), done = tb_synchronize(stream);
     free(zeros);
-    return status;
+    return status != TB_OK ? status : done;
 }
 
 static tb_status take_workspace(tb_client_stream *stream, size_t bytes)

@@ -18,21 +18,18 @@ static void reach_pivots(tb_pivots *pivots, int64_t count, int device)
     pivots->data = sim_reach(pivots->data, (size_t)count * sizeof(int32_t), device, "pivots");
 }
 
-static tb_status reach_workspace(tb_panel *panel, int device, tb_target target)
+static void reach_workspace(tb_panel *panel, int device, tb_target target)
 {
     const size_t bytes = tb_panel_workspace(panel->block.routine, panel->block.m, target);
-    if (bytes > 0 && !panel->workspace)
-        return TB_UNSUPPORTED;
     panel->workspace = bytes > 0 ? sim_reach(panel->workspace, bytes, device, "a panel's workspace") : NULL;
-    return TB_OK;
 }
 
 tb_status sim_reach_panel(tb_panel *panel, int device, tb_target target)
 {
     tb_factor *block = &panel->block;
-    if (!tb_is_panel(block) || block->m > tb_panel_rows(block->routine, target))
+    if (!tb_takes_panel(target, block, panel->position, panel->workspace))
         return TB_UNSUPPORTED;
-    TB_TRY(reach_workspace(panel, device, target));
+    reach_workspace(panel, device, target);
     sim_reach_matrix(&block->a, device, "a panel");
     if (is_getrf(block))
         reach_pivots(&block->pivots, tb_smaller(block->m, block->n), device);
