@@ -130,7 +130,8 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */
 
-/* One after the other: the device has the whole triangle before it begins, and what it finishes goes back while nothing else goes on. */
+/* As if one thing came after the other: the triangle's way there, the steps, and its way back. L's columns do come and go while others
+ * are computed (lib/streaming/passing.h), so that this is rather too long. */
 static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, double steps)
 {
     const double n = (double)factor->n, bytes = n * (n + 1) / 2 * (double)tb_bytes_of(factor->a.element);

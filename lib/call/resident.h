@@ -6,8 +6,9 @@
 #include "lib/device/device.h"
 #include "lib/device/memory.h"
 
-/* What one product holds, or several in one stream one after the other, released in one place whatever happened. */
 enum { TB_OUTGROWN_MOST = 16 };
+
+/* What one product holds, or several in one stream one after the other, released in one place whatever happened. */
 typedef struct tb_held {
     size_t bytes;                    /* that buffers were taken for */
     tb_buffer written_out[TB_B + 1]; /* copies of A and B in pitched memory, or what they are expanded to */

@@ -37,9 +37,8 @@ typedef struct work {
     tb_held held;           /* what products take */
     bool in_use;            /* the device is used for it (lib/device/served_use.h) */
     tb_turn turn;
-    tb_passing
-        passing; /* of a matrix in host memory; its pipeline is NULL before it begins and after its end */
-    int64_t finished; /* columns that are in the program's matrix */
+    tb_passing passing; /* of a matrix in host memory; its pipeline is NULL before and after */
+    int64_t finished;   /* columns that are in the program's matrix */
     int64_t info;
 } work;
 
@@ -115,8 +114,11 @@ static int64_t columns_of(const work *work, const tb_sequence_step *step)
     int64_t end = 0;
     if (step->kind == TB_STEP_PANEL)
         return end_of(work, &step->panel.a);
-    for (tb_role role = TB_A; role < TB_ROLES; role++)
-        end = tb_larger(end, end_of(work, &step->product.operands[role].matrix));
+    for (tb_role role = TB_A; role < TB_ROLES; role++) { /* a product in C's place has no B */
+        const tb_matrix *operand = &step->product.operands[role].matrix;
+        if (operand->data)
+            end = tb_larger(end, end_of(work, operand));
+    }
     return end;
 }
 

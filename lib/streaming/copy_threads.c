@@ -98,6 +98,7 @@ static void forget_in_child(void)
     work_listed = callers = helpers_wanted = 0;
     links_wanted = helpers_started = helpers_settled = helpers_planned = 0;
     bytes_wanted = 0;
+    alone_until = alone_seconds = 0;
     lock = (tb_lock){0};
 }
 

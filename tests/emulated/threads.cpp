@@ -24,7 +24,7 @@ int64_t waits;
 namespace
 {
 
-constexpr int blocks_most = 8, threads_most = 2048, stack_bytes = 64 << 10, dynamic_bytes = 228 << 10,
+constexpr int blocks_most = 16, threads_most = 4096, stack_bytes = 64 << 10, dynamic_bytes = 228 << 10,
               reads_most = 64, barriers = 16,
               beyond = 1 << 10, /* what a launch has not asked for is looked at so far */
     garbage = 0xa5;
@@ -59,6 +59,8 @@ struct thread {
     bool waits_for_phase = false;
     uint32_t phases_at = 0;
     unsigned parity = 0; /* of that */
+    const uint32_t *waits_for_flag = nullptr;
+    uint32_t flag_wanted = 0;
     int exchanges = 0, group = 0, reads = 0;
     std::vector<asynchronous_copy> copies;
 };
@@ -227,6 +229,8 @@ bool can_go_on(const thread &own)
 {
     if (own.waits_for_phase)
         return is_phase_over(own.phases_at, own.parity) || let_arrive(own.phases_at);
+    if (own.waits_for_flag)
+        return *own.waits_for_flag >= own.flag_wanted;
     return !own.over && !(own.waits_at && own.waits_at->turn == own.turn);
 }
 
@@ -272,6 +276,7 @@ std::vector<int> begin_cluster()
         own.over = false;
         own.waits_at = nullptr;
         own.waits_for_phase = false;
+        own.waits_for_flag = nullptr;
         own.exchanges = own.group = own.reads = 0;
         own.copies.clear();
         if (i % lanes == 0) {
@@ -453,6 +458,18 @@ void wait_for_phase(uint32_t address, unsigned parity)
         if (!_setjmp(own.context))
             _longjmp(scheduler, 1);
         own.waits_for_phase = false;
+    }
+}
+
+void wait_for_flag(const uint32_t *flag, uint32_t value)
+{
+    thread &own = threads[current];
+    own.flag_wanted = value;
+    while (*flag < value) {
+        own.waits_for_flag = flag;
+        if (!_setjmp(own.context))
+            _longjmp(scheduler, 1);
+        own.waits_for_flag = nullptr;
     }
 }
 

@@ -63,4 +63,7 @@ void arrive(uint32_t address);
 void arrive_after_copies(uint32_t address);
 void wait_for_phase(uint32_t address, unsigned parity);
 
+/* Waits until what another thread writes in global memory is at least so much. Blocks that do so run as one cluster. */
+void wait_for_flag(const uint32_t *flag, uint32_t value);
+
 } // namespace emulated

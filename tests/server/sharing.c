@@ -191,6 +191,29 @@ static void check_secrets(void)
     sim_set("STALE", "0");
 }
 
+/* What one client has given back serves another one that wants nearly as much: the device is not asked again. */
+static void check_reuse(void)
+{
+    raw_client first, second;
+    uint64_t address;
+    raw_come(&first);
+    raw_use(&first, 1);
+    CHECK(raw_take(&first, 2 * PIECE + 4, &address) == TB_OK, "there is no memory");
+    raw_release(&first, address);
+    raw_leave(&first);
+    tb_wait_for_cleaning(0);
+    raw_come(&second);
+    raw_use(&second, 1);
+    const long allocations = sim_operations("allocate");
+    CHECK(raw_take(&second, 2 * PIECE + PIECE / 4, &address) == TB_OK, "there is no memory for the second");
+    CHECK(sim_operations("allocate") == allocations,
+          "the device is asked for what another client has given back");
+    raw_release(&second, address);
+    raw_leave(&second);
+    tb_wait_for_cleaning(0);
+    tb_give_back_all_kept(0);
+}
+
 /* One that wakes up when it has been chosen, and before it is taken from, keeps what it has: its session waits for the device's work
  * meanwhile. */
 static void check_waking(void)
@@ -239,6 +262,7 @@ int main(void)
     check_sleepers();
     check_liars(&random);
     check_secrets();
+    check_reuse();
     check_waking();
     tb_wait_for_cleaning(0);
     tb_give_back_all_kept(0);

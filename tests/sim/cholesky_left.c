@@ -157,7 +157,7 @@ static void leave_at_all_moments(void *unused)
     trial t = {.spelling = TB_SPELLING_dpotrf_64_, .n = ORDER};
     force_device();
     tileblas_set_option("KERNEL", "dgemm_crt_sm90"); /* which takes a workspace */
-    int all = INT_MAX, partly = 0; /* moments that both have */
+    int all = INT_MAX, partly = 0;                   /* moments that both have */
     for (int lower = 0; lower < 2; lower++) {
         t.lower = lower;
         moments = 0;

@@ -3,6 +3,7 @@
  *   cholesky_manners lapacke   there is OpenBLAS, and for LAPACKE's names of 64 bits the library of fixture_lapacke.c: FILE
  *   cholesky_manners alone     there is no LAPACK but ours
  */
+#include "lib/call/finish_factor.h"
 #include "lib/device/memory.h"
 #include "tests/known_factor.h"
 #include "tests/sim/children.h"
@@ -22,7 +23,7 @@ static bool has_lapacke;
 /* The linker puts this in front of tb_keep_buffer: no work in flight may still use what is given. */
 void __real_tb_keep_buffer(tb_buffer *buffer);
 void __wrap_tb_keep_buffer(tb_buffer *buffer);
-static int given, given_in_flight;
+static atomic_int given, given_in_flight;
 
 void __wrap_tb_keep_buffer(tb_buffer *buffer)
 {
@@ -44,6 +45,76 @@ static void nothing_is_given_back_that_is_in_use(void *unused)
     try(&t);
     CHECK(given > 0 && given_in_flight == 0, "%d buffers of %d are given back while they are in use",
           given_in_flight, given);
+}
+
+/* And these in front of tb_take_buffer and tb_finish_factor: buffers that are taken, and what the host brings to its end. */
+tb_status __real_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
+tb_status __wrap_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
+void __real_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+static atomic_int taken, finished_by_host;
+
+tb_status __wrap_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
+{
+    const tb_status status = __real_tb_take_buffer(device, bytes, buffer);
+    taken += status == TB_OK;
+    return status;
+}
+
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host)
+{
+    finished_by_host++;
+    __real_tb_finish_factor(factor, done, host);
+}
+
+/* The pipeline's slots too, by a call that is the first to take any of them. */
+static void all_that_is_taken_is_given_back(void *unused)
+{
+    (void)unused;
+    const trial t = {.spelling = TB_SPELLING_dpotrf_, .n = LARGE, .lower = true},
+                small = {.spelling = TB_SPELLING_dpotrf_, .n = SMALL, .memory = TB_MEMORY_DEVICE};
+    force_device();
+    tileblas_set_option("KERNEL", "dgemm_crt_sm90");
+    try(&small); /* the device is up */
+    taken = given = 0;
+    try(&t);
+    CHECK(taken > 2 && given == taken, "%d buffers are taken, and %d given back", taken, given);
+}
+
+/* A slot has been read by the link before it is filled again. */
+static void by_way_of_few_small_slots(void *unused)
+{
+    (void)unused;
+    force_device();
+    tileblas_set_option("PINNED_MEMORY", "1");
+    sim_set("DELAY", "300");
+    for (int lower = 0; lower < 2; lower++) {
+        const trial t = {.spelling = TB_SPELLING_dpotrf_, .n = LARGE, .lower = lower};
+        finished_by_host = 0;
+        try(&t);
+        CHECK(finished_by_host == 0, "the host did it");
+    }
+}
+
+/* Where what products before one hold is what is missing, it is given back, and the one is done in parts as ever. */
+static void within_the_memory_that_is_allowed(void *unused)
+{
+    enum { LEAST = 7, MOST = 9 };
+    (void)unused;
+    force_device();
+    tileblas_set_option("KERNEL", "dgemm_crt_sm90");
+    for (int limit = LEAST; limit <= MOST; limit++)
+        for (int lower = 0; lower < 2; lower++) {
+            const trial t = {.spelling = TB_SPELLING_dpotrf_, .n = LARGE, .lower = lower};
+            char text[12];
+            snprintf(text, sizeof text, "%d", limit);
+            tileblas_set_option("DEVICE_MEMORY", text);
+            const long launches = sim_operations("launch");
+            finished_by_host = 0;
+            try(&t);
+            CHECK(finished_by_host == 0 && sim_operations("launch") > launches, "%d MiB: the host did it",
+                  limit);
+        }
 }
 
 /* What a call takes of a device is kept for the next one, which takes no more. */
@@ -182,7 +253,9 @@ static void of_an_infinity(void *unused)
     int64_t infos[2][COUNT(spellings)];
     (void)unused;
     for (int way = 0; way < 2; way++) {
-        if (way == 1)
+        if (way == 0)
+            tileblas_set_option("ROUTE", "host");
+        else
             force_device();
         for (size_t i = 0; i < COUNT(spellings); i++) {
             const trial t = {.spelling = spellings[i], .n = LARGE, .lower = true};
@@ -255,7 +328,10 @@ static const struct {
     const char *name;
 } statements[] = {
     STATEMENT(nothing_is_given_back_that_is_in_use),
+    STATEMENT(all_that_is_taken_is_given_back),
     STATEMENT(nothing_is_left_behind),
+    STATEMENT(by_way_of_few_small_slots),
+    STATEMENT(within_the_memory_that_is_allowed),
     STATEMENT(by_irregular_arguments),
     STATEMENT(of_what_is_no_number),
     STATEMENT(of_an_infinity),

@@ -88,6 +88,39 @@ static void check_callers(check_random *random)
         pthread_join(callers[i].thread, NULL);
 }
 
+/* ---- Threads that do not start ---------------------------------------------------------------------------- */
+
+enum { REFUSED_FIRST = 3, REFUSED = 4, WANTED = 10 };
+static atomic_int asked, started;
+
+/* The linker puts this in front of the real one: for a while there are no threads. */
+bool __real_tb_start_thread(void *(*work)(void *), void *argument);
+bool __wrap_tb_start_thread(void *(*work)(void *), void *argument);
+
+bool __wrap_tb_start_thread(void *(*work)(void *), void *argument)
+{
+    const int before = atomic_fetch_add(&asked, 1);
+    const bool is_refused = before >= REFUSED_FIRST && before < REFUSED_FIRST + REFUSED;
+    const bool is_started = !is_refused && __real_tb_start_thread(work, argument);
+    atomic_fetch_add(&started, is_started);
+    return is_started;
+}
+
+/* Helpers that could not be started are when there are threads again: as many as are wanted. */
+static void all_helpers_are_started_in_the_end(void)
+{
+    enum { CALLS_MOST = 20000 };
+    CHECK(tb_set_option("COPY_THREADS", "11"), "COPY_THREADS=11");
+    for (int calls = 0; calls < CALLS_MOST && atomic_load(&started) < WANTED; calls++) {
+        tb_copy_call_helpers((size_t)ROWS * ROW_MOST, 1);
+        usleep(500);
+        tb_copy_dismiss_helpers();
+    }
+    CHECK(atomic_load(&started) == WANTED && atomic_load(&asked) == WANTED + REFUSED,
+          "%d helpers of %d are started, %d were asked for", atomic_load(&started), WANTED,
+          atomic_load(&asked));
+}
+
 /* ---- A helper that is late -------------------------------------------------------------------------------- */
 
 /* Much longer than the thread that ends a job waits awake. */
@@ -211,6 +244,7 @@ int main(void)
 {
     check_random random = {.state = check_seed()};
     static const char *const threads[] = {"1", "3", "0", "18"};
+    all_helpers_are_started_in_the_end();
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         CHECK(tb_set_option("COPY_THREADS", threads[i]), "COPY_THREADS=%s", threads[i]);
         check_callers(&random);

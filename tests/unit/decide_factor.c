@@ -211,6 +211,23 @@ static void forecasts_grow_with_the_order_and_look_at_few_steps(void)
     }
 }
 
+/* A matrix crosses the link to the device and from there. */
+static void both_ways_of_the_link_take_their_time(void)
+{
+    enum { WAYS = 2, TIMES = 20 };
+    const tb_factor factor = factor_of(4096);
+    tb_facts facts = facts_when_up();
+    const double before = tb_factor_seconds(&factor, &facts, &h200s[0], 512);
+    for (int way = 0; way < WAYS; way++) {
+        tb_chip chip = h200s[0];
+        double *link = way == 0 ? &chip.link_in : &chip.link_out;
+        *link /= TIMES;
+        const double slower = tb_factor_seconds(&factor, &facts, &chip, 512), bytes = 4096.0 * 4097 / 2 * 8;
+        CHECK(slower > before && slower > bytes / *link, "a slower way %s: %g s, not %g",
+              way == 0 ? "in" : "out", slower, before);
+    }
+}
+
 /* Three blocks stand for all of them: what they forecast is what every step would add up to. */
 static void few_blocks_tell_what_all_take(void)
 {
@@ -293,6 +310,7 @@ int main(void)
     a_factorization_leaves_for_a_saving();
     the_host_takes_what_was_measured();
     forecasts_grow_with_the_order_and_look_at_few_steps();
+    both_ways_of_the_link_take_their_time();
     few_blocks_tell_what_all_take();
     what_calls_take_is_learned();
     some_calls_teach_nothing();

@@ -103,17 +103,16 @@ static void what_is_left_of_a_product_touches_c_alone(void)
           "beta * C touches A or B");
 }
 
-/* No routine is a factorization's yet: DGEMM and ZGEMM lend their names and elements. */
 static void a_factorization_answers_for_its_matrix(void)
 {
     char letters[TB_LETTERS_SIZE], text[TB_TASK_TEXT_SIZE];
     double numbers[1];
     int64_t info = 0;
     for (tb_triangle stored = TB_LOWER; stored <= TB_UPPER; stored++) {
-        const tb_factor factor = tb_potrf(TB_DGEMM, stored, 6, numbers, 9, &info);
+        const tb_factor factor = tb_potrf(TB_DPOTRF, stored, 6, numbers, 9, &info);
         const tb_task task = tb_task_of_factor(&factor);
         const tb_extents extents = tb_task_extents(task);
-        CHECK(!tb_is_product(task) && tb_task_routine(task) == TB_DGEMM, "of another routine");
+        CHECK(!tb_is_product(task) && tb_task_routine(task) == TB_DPOTRF, "of another routine");
         CHECK(tb_task_element(task) == TB_FP64 && tb_task_members(task) == 1, "of another element");
         CHECK(extents.count == 1 && extents.of[0] == 6 && strcmp(extents.names, "n") == 0, "other extents");
         CHECK(tb_task_flops(task) == 72, "%g flops", tb_task_flops(task));
@@ -125,9 +124,10 @@ static void a_factorization_answers_for_its_matrix(void)
         tb_print_letters(task, letters);
         CHECK(strcmp(letters, stored == TB_LOWER ? "L" : "U") == 0, "letters %s", letters);
         tb_print_task(task, text);
-        CHECK(strcmp(text, stored == TB_LOWER ? "dgemm L n=6 lda=9" : "dgemm U n=6 lda=9") == 0, "%s", text);
+        CHECK(strcmp(text, stored == TB_LOWER ? "dpotrf L n=6 lda=9" : "dpotrf U n=6 lda=9") == 0, "%s",
+              text);
     }
-    const tb_factor complex = tb_potrf(TB_ZGEMM, TB_LOWER, 6, numbers, 9, &info);
+    const tb_factor complex = tb_potrf(TB_ZPOTRF, TB_LOWER, 6, numbers, 9, &info);
     CHECK(tb_task_flops(tb_task_of_factor(&complex)) == 4 * 72, "of complex numbers");
 }
 

@@ -1,0 +1,46 @@
+/* GETRF's panels and exchanges of rows as the layers above see them. */
+#ifndef TB_LAUNCH_GETRF_H
+#define TB_LAUNCH_GETRF_H
+
+#include "kernels/kernel.h"
+
+typedef enum tb_getrf_form {
+    TB_GETRF_NONE, /* no kernel has room for the panel */
+    TB_GETRF_ALONE,
+    TB_GETRF_CLUSTER,
+    TB_GETRF_GRID, /* its blocks wait for each other, so that all have to run at a time: a cooperative launch */
+    TB_GETRF_FORMS
+} tb_getrf_form;
+
+typedef struct tb_getrf_shape {
+    tb_getrf_form form;
+    int blocks, rows_of_block, shared_bytes;
+} tb_getrf_shape;
+
+extern tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_ELEMENTS], tb_entries_laswp[TB_ELEMENTS];
+
+/* The most rows that a panel may have for a form with so many blocks; 0: a device of this architecture does not run it. */
+int64_t tb_getrf_rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks);
+
+/* The smallest form of those with a block, with clusters of up to so many blocks, and with a grid. */
+tb_getrf_shape tb_choose_getrf(tb_target target, tb_element element, int64_t rows, int cluster_maximum);
+
+/* So many blocks of a form; TB_GETRF_NONE where they have no room for so many rows. */
+tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
+                              int blocks);
+
+/* Device memory that a grid needs beside the panel: the caller sets all of it to 0 once, and panels that wait for each other may
+ * use it in turn. */
+size_t tb_getrf_workspace(tb_element element);
+
+/* Factors a panel of at most TB_GETRF_COLUMNS columns that begins at a position of the matrix, in its rows and in its columns. pivots and
+ * info are in device memory: kernels/panels/getrf.h. */
+tb_status tb_launch_getrf(const tb_launcher *launcher, tb_getrf_shape shape, const tb_matrix *panel,
+                          int64_t position, int64_t *pivots, int64_t *info, void *workspace);
+
+/* Exchanges rows first, first + 1, ... of a matrix, so many, with the rows that pivots, in device memory, say: numbers from 1, of which
+ * `position` comes before the matrix's first row. In their order, or backwards. */
+tb_status tb_launch_laswp(const tb_launcher *launcher, const tb_matrix *matrix, int64_t first, int64_t count,
+                          const int64_t *pivots, int64_t position, bool backwards);
+
+#endif

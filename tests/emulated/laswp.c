@@ -1,0 +1,78 @@
+/* Exchanges of rows on the host (block.h), by the real launch function, against a loop that does them one by one. */
+#include "kernels/panels/getrf.h"
+#include "kernels/panels/launch_getrf.h"
+#include "tests/check.h"
+#include "tests/emulated/block.h"
+#include "tests/emulated/guarded.h"
+
+enum { POSITION = 1000 };
+
+static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                     int shared_bytes, const void *argument)
+{
+    (void)launcher;
+    emulated_kernel *kernel = emulated_find(entry->symbol);
+    if (CHECK(kernel != NULL, "there is no %s", entry->symbol))
+        emulated_run(kernel, blocks, 1, threads, shared_bytes, argument);
+    return TB_OK;
+}
+
+static void exchange_by_loop(const tb_matrix *a, int64_t first, int64_t count, const int64_t *pivots,
+                             bool backwards)
+{
+    const size_t bytes = tb_bytes_of(a->element);
+    char kept[16];
+    for (int64_t j = 0; j < a->columns; j++)
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t step = backwards ? count - 1 - i : i;
+            char *const one = tb_at(a, first + step, j), *const other =
+                                                             tb_at(a, pivots[step] - 1 - POSITION, j);
+            memcpy(kept, one, bytes);
+            memcpy(one, other, bytes);
+            memcpy(other, kept, bytes);
+        }
+}
+
+/* downwards: no pivot is above its row, as GETRF's are. */
+static void try_exchange(tb_element element, int64_t rows, int64_t columns, int64_t first, int64_t count,
+                         bool backwards, bool downwards, check_random *random)
+{
+    const tb_launcher launcher = {.target = {.architecture = 90, .multiprocessors = 3}, .launch = run};
+    const int64_t ld = rows + check_between(random, 0, 3);
+    const size_t bytes = (size_t)(ld * (columns - 1) + rows) * tb_bytes_of(element);
+    memory memory = guarded(bytes);
+    for (size_t i = 0; i < bytes; i++)
+        memory.start[i] = (char)check_next(random);
+    char *const expected = malloc(bytes);
+    memcpy(expected, memory.start, bytes);
+    int64_t *const pivots = malloc((size_t)count * sizeof *pivots);
+    for (int64_t i = 0; i < count; i++)
+        pivots[i] = POSITION + 1 + check_between(random, downwards ? first + i : 0, rows - 1);
+    tb_matrix a = {.data = expected, .rows = rows, .columns = columns, .ld = ld, .element = element};
+    exchange_by_loop(&a, first, count, pivots, backwards);
+    a.data = memory.start;
+    emulated_seed(check_next(random));
+    CHECK(tb_launch_laswp(&launcher, &a, first, count, pivots, POSITION, backwards) == TB_OK, "not launched");
+    CHECK(memcmp(expected, memory.start, bytes) == 0,
+          "element %d, %lld x %lld, ld %lld, pivots of rows %lld to %lld, %s, %s: not as by a loop",
+          (int)element, (long long)rows, (long long)columns, (long long)ld, (long long)first,
+          (long long)(first + count), backwards ? "backwards" : "in order", downwards ? "downwards" : "any");
+    free(pivots);
+    free(expected);
+    release(&memory);
+}
+
+int main(void)
+{
+    static const int64_t counts[] = {1, 2, 31, 32, 200, 512, 513, 1100};
+    check_random random = {check_seed()};
+    for (int element = 0; element < TB_ELEMENTS; element++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+            for (int way = 0; way < 4; way++) {
+                const int64_t first = check_between(&random, 0, 5),
+                              rows = first + counts[i] + check_between(&random, 0, 2 * counts[i]);
+                try_exchange((tb_element)element, rows, check_between(&random, 1, 70), first, counts[i],
+                             way % 2, way / 2, &random);
+            }
+    return check_result();
+}
