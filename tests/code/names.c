@@ -35,6 +35,7 @@ int main(void)
         note(tb_entries_expand[element][0].module);
     }
     note(tb_entries_fold[TB_FP32].module);
+    note(tb_entries_masked_copy[TB_FP32].module);
     for (tb_element element = 0; element < TB_ELEMENTS; element++)
         note(tb_entries_potrf_panel[element].module);
     for (int i = 0; i < module_count; i++) {
