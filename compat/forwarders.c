@@ -145,7 +145,7 @@ static tb_product make_probe(tb_routine routine, double volume, void *c)
                                          .ldc = is_square ? PROBE_STEP / (int64_t)tb_bytes_of(element) : 1});
 }
 
-/* The first element of C is 1, and others are 0; or it is all of a matrix that is factored. No argument is irregular, nothing
+/* The first element of C is 1, and others are 0; or it is all of a matrix that is factored, with or without pivoting. No argument is irregular, nothing
  * trivial enough for a forwarder to answer by itself, nothing read but zeros, if anything, and it is never called small. Integers
  * may be of either width. */
 static bool computes_probe(tb_spelling spelling, const void *address, double volume)
@@ -158,21 +158,22 @@ static bool computes_probe(tb_spelling spelling, const void *address, double vol
         .convention =
             0}; /* of LAPACK's, which looks at its numbers: on the stack these are surely the host's */
     struct probe *const probe = factors ? &own : calloc((size_t)product.n, PROBE_STEP);
-    int64_t info;
+    int64_t info, pivot = 0;
     if (!probe)
         return true;
     memcpy(probe->mark, MARK, sizeof MARK);
     probe->convention = convention_of(spelling);
     set_value(probe, element, factors ? TB_PROBE_BETA : 1);
     product.c.data = &probe->c;
-    const tb_factor factor = tb_potrf(row->routine, TB_LOWER, 1, &probe->c, 1, &info);
+    tb_factor factor = tb_potrf(row->routine, TB_LOWER, 1, &probe->c, 1, &info);
+    factor.pivots.data = &pivot;
     const double before = value_of(probe, element);
     probing = true;
     tb_call_routine(row->routine, row->is_cblas, (void *)address,
                     factors ? tb_task_of_factor(&factor) : tb_task_of_product(&product));
     probing = false;
     const bool computes =
-        !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) != before);
+        !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) != before || pivot != 0);
     if (!factors)
         free(probe);
     return computes;

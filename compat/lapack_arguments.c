@@ -15,6 +15,17 @@ int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t l
     return lda < (n > 1 ? n : 1) ? 4 : 0;
 }
 
+int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, tb_pivots pivots,
+                  tb_factor *factor)
+{
+    *factor = tb_getrf(routine, m, n, a, lda, pivots, NULL);
+    if (m < 0)
+        return 1;
+    if (n < 0)
+        return 2;
+    return lda < (m > 1 ? m : 1) ? 4 : 0;
+}
+
 /* By their bits: a comparison could raise an exception of the caller's. */
 static bool is_nan_at(const char *number, tb_element real)
 {

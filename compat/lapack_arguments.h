@@ -9,6 +9,9 @@
 
 int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t lda, tb_factor *factor);
 
+int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, tb_pivots pivots,
+                  tb_factor *factor);
+
 /* Whether what is stored of the matrix has an element that is no number: LAPACKE refuses such a one. Nobody looks at what lies on a
  * device. */
 bool tb_has_nan(const tb_factor *factor);

@@ -102,7 +102,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
     if (settles_fortran(host, &result, FORTRAN_ARGUMENTS))
         tb_store_info(info, result, host->integer_bits);
     else
-        ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
+        ((function){host->address}).fortran(FORTRAN_ARGUMENTS AND(LENGTHS));
 }
 
 #define IS_THE_HOSTS_C(host)       goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), a)

@@ -258,7 +258,7 @@ template <class number, template <class> class exchange> struct getrf {
             if (divide.is_zero && without_pivot == 0)
                 without_pivot = step + 1;
             if (notes)
-                x.pivots[step] = x.position + pivot_row + 1;
+                x.pivots[step] = int32_t(x.position) + pivot_row + 1;
 #pragma unroll
             for (int i = 0; i < own_rows; i++) {
                 renumber(row[i], step, pivot_row);

@@ -6,7 +6,7 @@
 
 #define TB_GETRF_COLUMNS         32 /* the most of a panel */
 #define TB_GETRF_THREADS         256
-#define TB_GETRF_CLUSTER_MAXIMUM 16       /* blocks; more than 8 have to be allowed for each kernel */
+#define TB_GETRF_CLUSTER_MAXIMUM 16       /* blocks */
 #define TB_GETRF_GRID_MAXIMUM    128      /* blocks */
 #define TB_GETRF_ROWS_MAXIMUM    0x7fffff /* of all blocks: a row's number is sent with a block's in 32 bits */
 
@@ -25,7 +25,7 @@ typedef struct tb_getrf_panel {
     int32_t blocks;        /* of the cluster, or of the grid */
     int32_t rows_of_block; /* the last blocks may have fewer, or none */
     int64_t position;      /* of its first row, and of its first column, in the matrix that is factored */
-    int64_t *pivots; /* min(rows, columns): the row, from 1, of the matrix that each row is exchanged with */
+    int32_t *pivots; /* min(rows, columns): the row, from 1, of the matrix that each row is exchanged with */
     int64_t *info; /* where it is 0 it is set to the matrix's column, from 1, of the first pivot that is 0 */
     void *letters; /* a grid's: TB_GETRF_LETTERS_BYTES, in which all flags are 0, as they are left */
 } tb_getrf_panel;
@@ -45,10 +45,10 @@ typedef struct tb_laswp {
     void *a;
     int64_t ld, columns;
     int64_t columns_of_block;
-    const int64_t *
-        pivots; /* count: the row, from 1, that each row is exchanged with, of which `position` is before a's first */
-    int64_t first; /* the row of a, from 0, that the first one is for */
-    int64_t position;
+    /* count: the row, from 1, that each row is exchanged with. By one that a does not have nothing is exchanged. */
+    const int32_t *pivots;
+    int32_t rows;
+    int32_t first; /* the row, from 0, that the first one is for */
     int32_t count;
     int32_t backwards; /* the last exchange comes first */
 } tb_laswp;

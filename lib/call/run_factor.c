@@ -129,7 +129,7 @@ static tb_status take_step(work *work, const tb_sequence_step *step)
     if (work->passing.pipeline)
         TB_TRY(tb_bring_columns(&work->passing, columns_of(work, step)));
     return step->kind == TB_STEP_PANEL
-               ? tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory)
+               ? tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory, NULL)
                : enqueue_product(work, &step->product);
 }
 

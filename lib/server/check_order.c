@@ -2,6 +2,7 @@
 
 #include "dispatch/schedule.h"
 #include "kernels/launch.h"
+#include "kernels/panels/launch_laswp.h"
 #include "kernels/panels/launch_panel.h"
 #include "words/integers.h"
 
@@ -64,10 +65,12 @@ static const field of_launches[] = {IS(launch.same_a),
                                     END};
 static const field of_panels[] = {UP_TO(panel.block.routine, TB_ROUTINES - 1), MATRIX(panel.block.a),
                                   UP_TO(panel.block.stored, TB_UPPER), END};
+static const field of_exchanges[] = {MATRIX(exchange.matrix), IS(exchange.backwards), END};
 static const field *const fields[] = {
     [TB_COMMAND_COPY] = of_copies,       [TB_COMMAND_COPY_MASKED] = of_masked_copies,
     [TB_COMMAND_EXPAND] = of_expansions, [TB_COMMAND_FOLD] = of_foldings,
-    [TB_COMMAND_LAUNCH] = of_launches,   [TB_COMMAND_PANEL] = of_panels};
+    [TB_COMMAND_LAUNCH] = of_launches,   [TB_COMMAND_PANEL] = of_panels,
+    [TB_COMMAND_EXCHANGE] = of_exchanges};
 
 static uint32_t kind_of(const tb_command *command)
 {
@@ -311,14 +314,31 @@ static bool check_launch(const tb_holdings *holdings, const tb_chip *chip, tb_la
                             launch->schedule.workspace));
 }
 
-static bool check_panel(const tb_holdings *holdings, int device, const tb_panel *panel)
+/* Of 32 bits, as all that devices take. */
+static bool holds_pivots(const tb_holdings *holdings, int device, tb_pivots pivots, int64_t count)
+{
+    const uint64_t address = (uintptr_t)pivots.data, bytes = (uint64_t)count * sizeof(int32_t);
+    return address % sizeof(int32_t) == 0 &&
+           (bytes == 0 || holdings->holds(holdings, device, address, bytes));
+}
+
+/* The workspace is not looked at: it becomes the server's own (lib/server/orders.c). */
+static bool check_panel(const tb_holdings *holdings, const tb_chip *chip, const tb_panel *panel)
 {
     const tb_factor *block = &panel->block;
-    return block->n >= 0 && block->n <= tb_panel_order(block->routine) && block->m == block->n &&
-           block->a.rows == block->n && block->a.columns == block->n &&
-           block->a.element == tb_routine_rows[block->routine].element && is_extent(panel->position) &&
-           holds_matrix(holdings, device, &block->a) && (uintptr_t)panel->info % sizeof *panel->info == 0 &&
-           holdings->holds(holdings, device, (uintptr_t)panel->info, sizeof *panel->info);
+    const uint64_t info = (uintptr_t)panel->info;
+    const bool pivots = tb_routine_rows[block->routine].class == TB_CLASS_GETRF;
+    return tb_is_panel(block) && block->m <= tb_panel_rows(block->routine, tb_target_of(chip)) &&
+           is_extent(panel->position) && holds_matrix(holdings, chip->device, &block->a) &&
+           (!pivots || holds_pivots(holdings, chip->device, block->pivots, tb_smaller(block->m, block->n))) &&
+           info % sizeof *panel->info == 0 &&
+           holdings->holds(holdings, chip->device, info, sizeof *panel->info);
+}
+
+static bool check_exchange(const tb_holdings *holdings, int device, const tb_row_exchange *exchange)
+{
+    return tb_is_row_exchange(exchange) && holds_matrix(holdings, device, &exchange->matrix) &&
+           holds_pivots(holdings, device, exchange->pivots, exchange->count);
 }
 
 bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_command *command)
@@ -337,7 +357,9 @@ bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_comma
     case TB_COMMAND_LAUNCH:
         return check_launch(holdings, chip, &command->launch);
     case TB_COMMAND_PANEL:
-        return check_panel(holdings, chip->device, &command->panel);
+        return check_panel(holdings, chip, &command->panel);
+    case TB_COMMAND_EXCHANGE:
+        return check_exchange(holdings, chip->device, &command->exchange);
     }
     return false;
 }

@@ -91,7 +91,7 @@ static tb_order draw_command(const client *client, check_random *random)
 {
     tb_order order = {.kind = TB_ORDER_COMMAND};
     tb_command *command = &order.command;
-    command->kind = (tb_command_kind)check_between(random, TB_COMMAND_COPY, TB_COMMAND_PANEL);
+    command->kind = (tb_command_kind)check_between(random, TB_COMMAND_COPY, TB_COMMAND_EXCHANGE);
     switch (command->kind) {
     case TB_COMMAND_COPY:
         command->copy = draw_copy(client, random);
@@ -117,6 +117,10 @@ static tb_order draw_command(const client *client, check_random *random)
     case TB_COMMAND_PANEL:
         command->panel = (tb_panel){.block = tb_potrf(TB_DPOTRF, TB_LOWER, N, at(client, 0), N, NULL),
                                     .info = at(client, 3)};
+        break;
+    case TB_COMMAND_EXCHANGE:
+        command->exchange = (tb_row_exchange){
+            .matrix = matrix_at(client, 0), .count = N, .pivots = {.data = at(client, 1), .bits = 32}};
         break;
     }
     return order;

@@ -54,6 +54,10 @@ static tb_order make(tb_command_kind kind)
         command->panel =
             (tb_panel){.block = tb_potrf(TB_DPOTRF, TB_LOWER, N, at(first), N, NULL), .info = at(second)};
         break;
+    case TB_COMMAND_EXCHANGE:
+        command->exchange = (tb_row_exchange){
+            .matrix = matrix_at(first), .count = N, .pivots = {.data = at(second), .bits = 32}};
+        break;
     }
     return order;
 }
@@ -73,7 +77,7 @@ static void make_neither(bool *is)
     }
 
 CHANGE(nothing, (void)command)
-CHANGE(kind, *(uint32_t *)&command->kind = TB_COMMAND_PANEL + 1)
+CHANGE(kind, *(uint32_t *)&command->kind = TB_COMMAND_EXCHANGE + 1)
 CHANGE(copy_direction, *(uint32_t *)&command->copy.direction = TB_DEVICE_TO_DEVICE + 1)
 CHANGE(copy_pitch, command->copy.rows = 2; command->copy.target_pitch = N - 1)
 CHANGE(masked_full, command->masked.mask = TB_FULL)

@@ -328,7 +328,7 @@ static void factors_blocks(const setting *setting)
 /* And what comes behind it in the stream is done. */
 static void the_unknown_is_refused(const setting *setting)
 {
-    const int kinds[] = {TB_COMMAND_PANEL + 1, 77, INT32_MAX};
+    const int kinds[] = {TB_COMMAND_EXCHANGE + 1, 77, INT32_MAX};
     const uint32_t rows[] = {(uint32_t)tb_catalog_size, UINT32_MAX};
     fill(setting);
     for (int i = 0; i < 3; i++) {
