@@ -14,6 +14,7 @@
 #include "include/tileblas.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "words/factor.h"
 
 #include <dlfcn.h>
 #include <string.h>
