@@ -214,4 +214,7 @@ extern tb_entry tb_entries_expand_batch[TB_ELEMENTS][2];
 /* Those that fold (kernels/fold). */
 extern tb_entry tb_entries_fold[TB_ELEMENTS];
 
+/* Those that make masked copies (kernels/masked), by the element of real numbers. */
+extern tb_entry tb_entries_masked_copy[TB_REAL_ELEMENTS];
+
 #endif

@@ -39,6 +39,7 @@ typedef struct work {
     bool in_use;              /* the device is used for it (lib/device/served_use.h) */
     tb_turn turn;
     tb_passing passing; /* of a matrix in host memory; its pipeline is NULL before and after */
+    int64_t walked;     /* columns that are finished in the copy once it is at rest, where info is 0 */
     int64_t finished;   /* columns that are in the program's matrix */
     int64_t info;       /* that ends the factorization */
     int64_t result;     /* LAPACK's, of one that goes on whatever pivots there are */
@@ -91,22 +92,21 @@ static tb_status come_to_rest(work *work)
     return TB_OK;
 }
 
-/* Columns before one that cannot be copied count as finished. */
-static tb_status store_columns(work *work, tb_range columns)
+/* Blocks before one in which a pivot is not positive are finished: no step behind them writes to them. */
+static tb_status store(work *work)
 {
-    const tb_product part = tb_columns_of(&work->stored, columns);
-    const tb_matrix from = tb_rectangle(&work->there.a, 0, columns.first, work->there.m, columns.count);
+    const int64_t block = work->plan->block;
     const tb_copy flag =
         tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->info, work->beside.memory, sizeof work->info);
-    int64_t copied = 0;
     TB_TRY(tb_issue_copy(work->stream, &flag));
     TB_TRY(come_to_rest(work));
-    if (work->info != 0)
-        return TB_UNSUPPORTED;
-    const tb_status status =
-        tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &part, &from, part.c.data, part.c.ld, &copied);
-    work->finished = columns.first + copied;
-    return status;
+    const int64_t good =
+        work->info == 0 ? work->walked : tb_smaller(work->walked, (work->info - 1) / block * block);
+    const tb_product part = tb_columns_of(&work->stored, (tb_range){0, good});
+    const tb_matrix from = tb_rectangle(&work->there.a, 0, 0, work->there.m, good);
+    TB_TRY(tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &part, &from, part.c.data, part.c.ld,
+                          &work->finished));
+    return work->info == 0 ? TB_OK : TB_UNSUPPORTED;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
@@ -167,18 +167,20 @@ static tb_status take_step(work *work, const tb_sequence_step *step)
                                             : enqueue_product(work, &step->product);
 }
 
-static tb_status finish_columns(work *work, tb_range columns)
+/* Counted from the left. */
+static tb_status finish_columns(work *work, int64_t columns)
 {
-    return work->passing.pipeline ? tb_finish_columns(&work->passing, columns.first + columns.count)
-                                  : store_columns(work, columns);
+    work->walked = columns;
+    return work->passing.pipeline ? tb_finish_columns(&work->passing, columns) : TB_OK;
 }
 
-/* A pivot that is not positive ends the walk. */
+/* In passing, a pivot that is not positive ends the walk; in the device's memory nobody looks before its end. */
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
 {
     work *all = (work *)visitor;
     TB_TRY(take_step(all, step));
-    return step->finished.count > 0 ? finish_columns(all, step->finished) : TB_OK;
+    return step->finished.count > 0 ? finish_columns(all, step->finished.first + step->finished.count)
+                                    : TB_OK;
 }
 
 /* Into the caller's integers. */
@@ -215,7 +217,7 @@ static tb_status walk(work *work)
     if (!exchanges_rows(factor))
         return TB_OK;
     TB_TRY(tell_pivots(work));
-    return finish_columns(work, (tb_range){0, factor->n});
+    return finish_columns(work, factor->n);
 }
 
 /* The option DEVICE_MEMORY counts the copy as well. */
@@ -258,7 +260,8 @@ static tb_status take_steps(tb_stream *stream, void *argument)
     work *work = argument;
     work->stream = stream;
     TB_TRY(load(work));
-    return walk(work);
+    const tb_status status = walk(work), stored = status == TB_DEVICE_LOST ? status : store(work);
+    return status != TB_OK ? status : stored;
 }
 
 static void end_use(work *work)

@@ -11,6 +11,7 @@
 #include "kernels/catalog.h"
 #include "words/factor.h"
 #include "words/folded.h"
+#include "words/masked_copy.h"
 
 typedef enum tb_direction { TB_HOST_TO_DEVICE, TB_DEVICE_TO_HOST, TB_DEVICE_TO_DEVICE } tb_direction;
 
@@ -53,6 +54,7 @@ typedef struct tb_panel {
 
 typedef enum tb_command_kind {
     TB_COMMAND_COPY,
+    TB_COMMAND_COPY_MASKED, /* copies a part of a matrix within the device; source and target do not overlap */
     TB_COMMAND_EXPAND, /* writes an operand out; source and target do not overlap, unless they are the same and nothing moves */
     TB_COMMAND_FOLD,     /* adds a square matrix and its transpose to C; none of them overlap */
     TB_COMMAND_LAUNCH,   /* computes a product */
@@ -64,6 +66,7 @@ typedef struct tb_command {
     tb_command_kind kind;
     union {
         tb_copy copy;
+        tb_masked_copy masked;
         tb_expansion expansion;
         tb_folding folding;
         tb_launch launch;

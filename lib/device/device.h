@@ -126,6 +126,14 @@ static inline tb_status tb_enqueue_copy(tb_stream *stream, const tb_copy *copy)
     return tb_enqueue(stream, &command);
 }
 
+static inline tb_status tb_enqueue_masked_copy(tb_stream *stream, const tb_masked_copy *copy)
+{
+    tb_command command;
+    command.kind = TB_COMMAND_COPY_MASKED;
+    command.masked = *copy;
+    return tb_enqueue(stream, &command);
+}
+
 static inline tb_status tb_enqueue_expansion(tb_stream *stream, const tb_expansion *expansion)
 {
     tb_command command;

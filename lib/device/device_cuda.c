@@ -218,6 +218,8 @@ static tb_status carry_out(tb_cuda_launcher launcher, const tb_command *command)
     switch (command->kind) {
     case TB_COMMAND_COPY:
         return tb_cuda_copy(launcher.stream, &command->copy);
+    case TB_COMMAND_COPY_MASKED:
+        return tb_launch_masked_copy(&launcher.interface, &command->masked);
     case TB_COMMAND_EXPAND:
         return tb_launch_expand(&launcher.interface, &command->expansion);
     case TB_COMMAND_FOLD:

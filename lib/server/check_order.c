@@ -39,6 +39,8 @@ typedef struct field {
     }
 
 static const field of_copies[] = {UP_TO(copy.direction, TB_DEVICE_TO_DEVICE), END};
+static const field of_masked_copies[] = {MATRIX(masked.source), MATRIX(masked.target),
+                                         UP_TO(masked.mask, TB_UPPER), IS(masked.pairs), END};
 static const field of_expansions[] = {OPERAND(expansion.source), MATRIX(expansion.target),
                                       IS(expansion.embedded), BATCH(expansion.batch), END};
 static const field of_foldings[] = {MATRIX(folding.sums), OPERAND(folding.c), UP_TO(folding.mask, TB_UPPER),
@@ -64,9 +66,11 @@ static const field of_launches[] = {IS(launch.same_a),
 static const field of_panels[] = {UP_TO(panel.block.routine, TB_ROUTINES - 1), MATRIX(panel.block.a),
                                   UP_TO(panel.block.stored, TB_UPPER), END};
 static const field of_exchanges[] = {MATRIX(exchange.matrix), IS(exchange.backwards), END};
-static const field *const fields[] = {[TB_COMMAND_COPY] = of_copies,   [TB_COMMAND_EXPAND] = of_expansions,
-                                      [TB_COMMAND_FOLD] = of_foldings, [TB_COMMAND_LAUNCH] = of_launches,
-                                      [TB_COMMAND_PANEL] = of_panels,  [TB_COMMAND_EXCHANGE] = of_exchanges};
+static const field *const fields[] = {
+    [TB_COMMAND_COPY] = of_copies,       [TB_COMMAND_COPY_MASKED] = of_masked_copies,
+    [TB_COMMAND_EXPAND] = of_expansions, [TB_COMMAND_FOLD] = of_foldings,
+    [TB_COMMAND_LAUNCH] = of_launches,   [TB_COMMAND_PANEL] = of_panels,
+    [TB_COMMAND_EXCHANGE] = of_exchanges};
 
 static uint32_t kind_of(const tb_command *command)
 {
@@ -211,6 +215,12 @@ static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
     return copy->target != NULL;
 }
 
+static bool check_masked_copy(const tb_holdings *holdings, int device, const tb_masked_copy *copy)
+{
+    return tb_is_masked_copy(copy) && is_diagonal(copy->diagonal) &&
+           holds_matrix(holdings, device, &copy->source) && holds_matrix(holdings, device, &copy->target);
+}
+
 /* Batches of operands in host memory are computed one by one: a client has none. */
 static bool is_no_batch(const tb_batch *batch)
 {
@@ -338,6 +348,8 @@ bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_comma
     switch (command->kind) {
     case TB_COMMAND_COPY:
         return check_copy(holdings, chip->device, &command->copy);
+    case TB_COMMAND_COPY_MASKED:
+        return check_masked_copy(holdings, chip->device, &command->masked);
     case TB_COMMAND_EXPAND:
         return check_expansion(holdings, chip->device, &command->expansion);
     case TB_COMMAND_FOLD:

@@ -118,6 +118,12 @@ static tb_order draw_command(const client *client, check_random *random)
     case TB_COMMAND_COPY:
         command->copy = draw_copy(client, random);
         break;
+    case TB_COMMAND_COPY_MASKED:
+        command->masked = (tb_masked_copy){.source = matrix_at(client, 0),
+                                           .target = matrix_at(client, 1),
+                                           .mask = (tb_triangle)check_between(random, TB_LOWER, TB_UPPER),
+                                           .diagonal = check_between(random, -N, N)};
+        break;
     case TB_COMMAND_EXPAND:
         command->expansion = draw_expansion(client, random);
         break;

@@ -45,6 +45,10 @@ static tb_order make(tb_command_kind kind)
     case TB_COMMAND_COPY:
         command->copy = tb_copy_of_bytes(TB_DEVICE_TO_DEVICE, at(second), at(first), N);
         break;
+    case TB_COMMAND_COPY_MASKED:
+        command->masked =
+            (tb_masked_copy){.source = matrix_at(first), .target = matrix_at(second), .mask = TB_LOWER};
+        break;
     case TB_COMMAND_EXPAND:
         command->expansion = (tb_expansion){
             .source = {.matrix = matrix_at(first)}, .target = matrix_at(second), .factor = {1, 0}};
@@ -88,6 +92,18 @@ CHANGE(nothing, (void)command)
 CHANGE(kind, *(uint32_t *)&command->kind = TB_COMMAND_EXCHANGE + 1)
 CHANGE(copy_direction, *(uint32_t *)&command->copy.direction = TB_DEVICE_TO_DEVICE + 1)
 CHANGE(copy_pitch, command->copy.rows = 2; command->copy.target_pitch = N - 1)
+CHANGE(masked_full, command->masked.mask = TB_FULL)
+CHANGE(masked_mask, *(uint32_t *)&command->masked.mask = TB_UPPER + 1)
+CHANGE(masked_rows, command->masked.source.rows--)
+CHANGE(masked_columns, command->masked.source.columns--)
+CHANGE(masked_element, command->masked.source.element = TB_FP32)
+CHANGE(masked_unknown, *(uint32_t *)&command->masked.target.element = TB_ELEMENTS)
+CHANGE(masked_diagonal, command->masked.diagonal = INT64_MAX)
+CHANGE(masked_neither, make_neither(&command->masked.pairs))
+CHANGE(masked_from_anywhere, command->masked.source.data = at(first + 4))
+CHANGE(masked_to_anywhere, command->masked.target.data = at(second + 4))
+CHANGE(masked_beyond_source, command->masked.source.ld = BLOCK_BYTES)
+CHANGE(masked_beyond_target, command->masked.target.ld = BLOCK_BYTES)
 CHANGE(expand_rows, command->expansion.target.rows--)
 CHANGE(expand_columns, command->expansion.target.columns--)
 CHANGE(expand_element, command->expansion.target.element = TB_FP32)
@@ -191,6 +207,19 @@ static const rule rules[] = {
     {"another kind", TB_COMMAND_COPY, kind},
     {"a copy to nowhere", TB_COMMAND_COPY, copy_direction},
     {"a copy of rows that overlap", TB_COMMAND_COPY, copy_pitch},
+    {"a masked copy", TB_COMMAND_COPY_MASKED, nothing},
+    {"a masked copy without a triangle", TB_COMMAND_COPY_MASKED, masked_full},
+    {"a masked copy of no triangle", TB_COMMAND_COPY_MASKED, masked_mask},
+    {"a masked copy of fewer rows", TB_COMMAND_COPY_MASKED, masked_rows},
+    {"a masked copy of fewer columns", TB_COMMAND_COPY_MASKED, masked_columns},
+    {"a masked copy from another element", TB_COMMAND_COPY_MASKED, masked_element},
+    {"a masked copy of no element", TB_COMMAND_COPY_MASKED, masked_unknown},
+    {"a masked copy along no diagonal", TB_COMMAND_COPY_MASKED, masked_diagonal},
+    {"a masked copy of 2 for pairs", TB_COMMAND_COPY_MASKED, masked_neither},
+    {"a masked copy from anywhere", TB_COMMAND_COPY_MASKED, masked_from_anywhere},
+    {"a masked copy to anywhere", TB_COMMAND_COPY_MASKED, masked_to_anywhere},
+    {"a masked copy from beyond", TB_COMMAND_COPY_MASKED, masked_beyond_source},
+    {"a masked copy to beyond", TB_COMMAND_COPY_MASKED, masked_beyond_target},
     {"an expansion", TB_COMMAND_EXPAND, nothing},
     {"an expansion into fewer rows", TB_COMMAND_EXPAND, expand_rows},
     {"an expansion into fewer columns", TB_COMMAND_EXPAND, expand_columns},

@@ -312,7 +312,7 @@ static void what_nobody_can_factor(void *unused)
     void *there = sim_allocate(TB_MEMORY_DEVICE, 0, bytes);
     sim_copy(there, a, bytes);
     force_device();
-    sim_set("FAIL", "any:40=lost");
+    sim_set("FAIL", "launch:3=lost");
     const int64_t info = call(&t, there);
     CHECK(info == TB_INFO_UNDONE, "info is %d", (int)info);
 }

@@ -329,6 +329,22 @@ static tb_status launch(tb_stream *stream, tb_command *command)
     return status;
 }
 
+static tb_status copy_masked(tb_stream *stream, tb_command *command)
+{
+    tb_masked_copy *copy = &command->masked;
+    const int device = sim_queue_device(sim_stream_queue(stream));
+    bool fault = false;
+    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    if (!tb_is_masked_copy(copy))
+        return TB_UNSUPPORTED;
+    if (copy->source.rows == 0 || copy->source.columns == 0)
+        return TB_OK;
+    sim_reach_matrix(&copy->source, device, "what is copied");
+    sim_reach_matrix(&copy->target, device, "where it is copied to");
+    post(stream, command, fault);
+    return TB_OK;
+}
+
 static tb_status panel(tb_stream *stream, tb_command *command)
 {
     const int device = sim_queue_device(sim_stream_queue(stream));
@@ -356,6 +372,8 @@ static tb_status enqueue(tb_stream *stream, const tb_command *command)
     switch (command->kind) {
     case TB_COMMAND_COPY:
         return copy(stream, &inside);
+    case TB_COMMAND_COPY_MASKED:
+        return copy_masked(stream, &inside);
     case TB_COMMAND_EXPAND:
         return expand(stream, &inside);
     case TB_COMMAND_FOLD:

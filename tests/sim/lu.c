@@ -90,14 +90,14 @@ static void fail_once(void *argument)
 /* One operation of a class, of all that there are: the last ones, which bring columns back, are looked at more closely. */
 static void fail_everywhere(failing f)
 {
-    enum { CLOSELY = 60 };
+    enum { CLOSELY = 60, CHILDREN = 30 };
     check_random random = {seed};
     f.trial.script = "";
     const child_end whole = child_run(fail_once, &f, CHILD_SECONDS);
     const long all = *operations;
     CHECK(whole == CHILD_RIGHT && all > 0, "%ld operations: %s", all, child_end_text(whole));
     for (long operation = 1; operation <= all;
-         operation += check_between(&random, 1, operation > 10 && operation < all - CLOSELY ? 40 : 3)) {
+         operation += check_between(&random, 1, operation < all - CLOSELY ? 2 * all / CHILDREN : 6)) {
         char script[40];
         snprintf(script, sizeof script, "%s:%ld=%s", f.class, operation, f.failure);
         f.trial.script = script;

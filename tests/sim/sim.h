@@ -185,6 +185,9 @@ void sim_expand(const tb_expansion *expansion, int64_t columns);
 /* Adds a matrix and its transpose to C; to the first columns of it. */
 void sim_fold(const tb_folding *folding, int64_t columns);
 
+/* Copies the first columns of what the mask has. */
+void sim_copy_masked(const tb_masked_copy *copy, int64_t columns);
+
 /* Factors a block's first columns, unless a pivot is not positive, whose position is returned, from 1. */
 int64_t sim_factor(const tb_factor *block, int64_t columns);
 

@@ -254,11 +254,20 @@ static void run_fold(const sim_work *work)
     sim_fold(folding, work->fault ? folding->c.columns / 2 : folding->c.columns);
 }
 
+static void run_masked_copy(const sim_work *work)
+{
+    const tb_masked_copy *copy = &work->command.masked;
+    sim_copy_masked(copy, work->fault ? copy->source.columns / 2 : copy->source.columns);
+}
+
 static void run_command(sim_queue *queue, const sim_work *work)
 {
     switch (work->command.kind) {
     case TB_COMMAND_COPY:
         run_copy(work);
+        break;
+    case TB_COMMAND_COPY_MASKED:
+        run_masked_copy(work);
         break;
     case TB_COMMAND_EXPAND:
         run_expand(queue, work);

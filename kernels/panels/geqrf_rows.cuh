@@ -1,0 +1,165 @@
+/* The rows of a GEQRF panel, as warps have them, by layers of 32 rows a warp:
+ *
+ *              columns 0 1 .. 7 | 8 .. 15 | 16 .. 23 | 24 .. 31
+ *     row 4 i + 0     lanes 0 1 .. 7, a group of which has four columns, a slot each, and eight rows of the layer
+ *     row 4 i + 1     lanes 8 .. 15
+ *     row 4 i + 2     lanes 16 .. 23
+ *     row 4 i + 3     lanes 24 .. 31
+ *
+ * The first layers are in registers, further ones in shared memory as long as there is room, and others where the panel is.
+ */
+#pragma once
+
+#include "kernels/panels/sums.cuh"
+
+namespace panels
+{
+
+constexpr int slots = 4, groups = columns / slots, quarters = lanes / groups,
+              rows_of_lane = TB_GEQRF_ROWS_OF_WARP / quarters;
+template <class number>
+constexpr int layers_in_registers = sizeof(number) == 4     ? TB_GEQRF_LAYERS_FP32
+                                    : sizeof(number) == 16  ? TB_GEQRF_LAYERS_COMPLEX_FP64
+                                    : reals_of<number> == 2 ? TB_GEQRF_LAYERS_COMPLEX_FP32
+                                                            : TB_GEQRF_LAYERS_FP64;
+
+/* Where a lane's numbers of a layer begin, and how many reals further other columns and rows do. */
+template <class real> struct lane_rows {
+    real *first;
+    int64_t column, row;
+};
+
+template <class number> struct panel_rows {
+    using real = real_of<number>;
+    static constexpr int layers = layers_in_registers<number>, parts = reals_of<number>;
+    const tb_geqrf_panel &x;
+    number *const in_shared;
+    const int group, quarter, first_row, own_layers;
+    number own[layers][rows_of_lane][slots];
+
+    __device__ static int layers_of_warp(const tb_geqrf_panel &x, int rank)
+    {
+        const int64_t left = x.rows - int64_t(rank) * x.rows_of_block,
+                      rows = min(int64_t(x.rows_of_block), left) - warp() * TB_GEQRF_ROWS_OF_WARP;
+        return rows > 0 ? int((rows + TB_GEQRF_ROWS_OF_LAYER - 1) / TB_GEQRF_ROWS_OF_LAYER) : 0;
+    }
+    __device__ panel_rows(const tb_geqrf_panel &x, int rank, number *in_shared)
+        : x(x), in_shared(in_shared), group(lane() % groups), quarter(lane() / groups),
+          first_row(rank * x.rows_of_block + warp() * TB_GEQRF_ROWS_OF_WARP + quarter),
+          own_layers(layers_of_warp(x, rank))
+    {
+    }
+
+    __device__ __forceinline__ int row_of(int layer, int i) const
+    {
+        return first_row + layer * TB_GEQRF_ROWS_OF_LAYER + quarters * i;
+    }
+    __device__ __forceinline__ int column_of(int slot) const
+    {
+        return group + groups * slot;
+    }
+    __device__ __forceinline__ bool has(int layer, int i, int column) const
+    {
+        return row_of(layer, i) < x.rows && column < x.columns;
+    }
+
+    /* ---- Rows that are not in registers ---------------------------------------------------------------------- */
+
+    __device__ __forceinline__ bool is_in_shared(int layer) const
+    {
+        return layer - layers < x.layers_in_shared;
+    }
+    __device__ __forceinline__ lane_rows<real> in_memory(int layer) const
+    {
+        return {static_cast<real *>(x.a) + parts * row_of(layer, 0), parts * x.ld, parts * quarters};
+    }
+    __device__ __forceinline__ lane_rows<real> further(int layer) const
+    {
+        if (!is_in_shared(layer))
+            return in_memory(layer);
+        number *const first = in_shared + (layer - layers) * columns * TB_GEQRF_SHARED_COLUMN +
+                              warp() * TB_GEQRF_ROWS_OF_WARP + quarter;
+        return {reinterpret_cast<real *>(first), parts * TB_GEQRF_SHARED_COLUMN, parts * quarters};
+    }
+
+    /* Calls for each row of a lane that is not in registers, with the place of its number in column 0. All lanes of a warp do so at a
+     * time. */
+    template <class action> __device__ __forceinline__ void for_further(action act) const
+    {
+        for (int layer = layers; layer < own_layers; layer++) {
+            const lane_rows<real> place = further(layer);
+#pragma unroll 1
+            for (int i = 0; i < rows_of_lane; i++)
+                act(layer, i, place.first + i * place.row, place.column);
+        }
+    }
+
+    /* ---- In and out ------------------------------------------------------------------------------------------ */
+
+    __device__ __forceinline__ void load()
+    {
+#pragma unroll
+        for (int layer = 0; layer < layers; layer++) {
+            const lane_rows<real> from = in_memory(layer);
+#pragma unroll
+            for (int s = 0; s < slots; s++)
+#pragma unroll
+                for (int i = 0; i < rows_of_lane; i++) {
+                    own[layer][i][s] = number_of<number>(0);
+                    if (layer < own_layers && has(layer, i, column_of(s)))
+                        own[layer][i][s] =
+                            read<number>(from.first + column_of(s) * from.column + i * from.row);
+                }
+        }
+        for_further([&](int layer, int i, real *to, int64_t column_of_to) {
+            const lane_rows<real> from = in_memory(layer);
+            for (int column = group; column < columns && is_in_shared(layer); column += groups)
+                write(to + column * column_of_to,
+                      has(layer, i, column) ? read<number>(from.first + column * from.column + i * from.row)
+                                            : number_of<number>(0));
+        });
+    }
+
+    /* What is on the diagonal and above is multiplied by its column's power of two. */
+    __device__ __forceinline__ number finished(number a, int row, int column, real back) const
+    {
+        return row <= column ? times(a, back) : a;
+    }
+    __device__ __forceinline__ void write_reflector(number a, int row, int column) const
+    {
+        const number of_reflector = row > column ? a : number_of<number>(row == column ? 1 : 0);
+        write(static_cast<real *>(x.v) + parts * (row + column * x.ld_of_v), of_reflector);
+    }
+    __device__ __forceinline__ void store(const real (&back)[slots]) const
+    {
+        const int steps = min(x.rows, x.columns);
+#pragma unroll
+        for (int layer = 0; layer < layers; layer++) {
+            const lane_rows<real> to = in_memory(layer);
+#pragma unroll
+            for (int s = 0; s < slots; s++)
+#pragma unroll
+                for (int i = 0; i < rows_of_lane; i++) {
+                    const int row = row_of(layer, i), column = column_of(s);
+                    if (layer >= own_layers || !has(layer, i, column))
+                        continue;
+                    write(to.first + column * to.column + i * to.row,
+                          finished(own[layer][i][s], row, column, back[s]));
+                    if (x.v && column < steps)
+                        write_reflector(own[layer][i][s], row, column);
+                }
+        }
+        for_further([&](int layer, int i, const real *from, int64_t column_of_from) {
+            const lane_rows<real> to = in_memory(layer);
+            for (int column = group; has(layer, i, column); column += groups) {
+                const number a = read<number>(from + column * column_of_from);
+                if (is_in_shared(layer))
+                    write(to.first + column * to.column + i * to.row, a);
+                if (x.v && column < steps)
+                    write_reflector(a, row_of(layer, i), column);
+            }
+        });
+    }
+};
+
+} // namespace panels
