@@ -66,24 +66,15 @@ static void give_workspace(tb_client_stream *stream)
     stream->workspace_bytes = 0;
 }
 
-static tb_status zero(tb_stream *stream, void *memory, size_t bytes)
-{
-    void *zeros = calloc(1, bytes);
-    if (!zeros)
-        return TB_OUT_OF_MEMORY;
-    const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, memory, zeros, bytes);
-    const tb_status status = tb_issue_copy(stream, &clear), done = tb_synchronize(stream);
-    free(zeros);
-    return status != TB_OK ? status : done;
-}
-
 static tb_status take_workspace(tb_client_stream *stream, size_t bytes)
 {
+    static const char zeros[TB_PANEL_CLEARED_BYTES];
     TB_TRY(tb_synchronize(stream->stream));
     give_workspace(stream);
     TB_TRY(tb_take_clean(stream->chip->device, bytes, &stream->workspace));
     stream->workspace_bytes = bytes;
-    return zero(stream->stream, stream->workspace, bytes);
+    const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, stream->workspace, zeros, sizeof zeros);
+    return tb_issue_copy(stream->stream, &clear);
 }
 
 /* The server's own: a panel's blocks wait there for each other, and would do so for ever if a client wrote there. */
