@@ -4,6 +4,7 @@
 #include "dispatch/tiling.h"
 #include "kernels/panels/launch_panel.h"
 #include "sequences/factorization.h"
+#include "sequences/substitution.h"
 #include "words/frame.h"
 #include "words/integers.h"
 #include "words/task.h"
@@ -13,21 +14,17 @@
 /* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283. That is their
  * multiply-adds at the rate of products, and 4.5 or 12 ns for each of the square's elements, in which threads wait for each other: so much
  * for each core and byte, as if fewer cores waited less. More have not been measured. */
-static const double waiting_seconds[TB_CLASSES] = {
-    [TB_CLASS_POTRF] = 4.5e-9 / 16 / 8, [TB_CLASS_GETRF] = 12e-9 / 16 / 8};
+static const double waiting_seconds[TB_FACTORS_COUNT] = {
+    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8};
 #define WAITING_CORES_MOST 16
-
-static tb_routine_class class_of(const tb_factor *factor)
-{
-    return tb_routine_rows[factor->routine].class;
-}
 
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
 {
     const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element),
                  cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
                  products = 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
-    return tb_known_ratio(machine->host_ratio) * (products + waiting_seconds[class_of(factor)] * cores * all);
+    return tb_known_ratio(machine->host_ratio) *
+           (products + (tb_makes_factors(factor) ? waiting_seconds[tb_factors_of(factor)] : 0) * cores * all);
 }
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
@@ -36,7 +33,7 @@ double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine
  * product, beside its kernel: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
 static const struct panel_seconds {
     double each, column;
-} panel_seconds[TB_CLASSES] = {[TB_CLASS_POTRF] = {10e-6, 0.25e-6}, [TB_CLASS_GETRF] = {6e-6, 1.7e-6}};
+} panel_seconds[TB_FACTORS_COUNT] = {[TB_CHOLESKY] = {10e-6, 0.25e-6}, [TB_LU] = {6e-6, 1.7e-6}};
 #define PRODUCT_SECONDS  6e-6
 #define EXCHANGE_SECONDS 5e-6
 #define MOVE_SECONDS     7e-11
@@ -88,7 +85,7 @@ static double product_seconds(forecast *all, const tb_product *product)
 
 static double panels_seconds(const tb_factor *factor, double panels, int64_t columns)
 {
-    const struct panel_seconds *seconds = &panel_seconds[class_of(factor)];
+    const struct panel_seconds *seconds = &panel_seconds[tb_factors_of(factor)];
     return panels * seconds->each + (double)columns * seconds->column;
 }
 
@@ -159,44 +156,62 @@ static double forecast_halves(forecast *all)
     return seconds + (there->n > order ? forecast_block(all, 0, there->n) : 0);
 }
 
+static double forecast_factors(forecast *all, int64_t block)
+{
+    const tb_factor *there = all->there;
+    if (tb_factors_of(there) == TB_LU)
+        return forecast_halves(all);
+    return there->n <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
+}
+
+static double forecast_solve(forecast *all, const tb_factor *solved)
+{
+    all->seconds = 0;
+    (void)tb_walk_substitution(solved, (tb_range){0, solved->b.columns}, &all->visitor); /* it cannot fail */
+    return all->seconds;
+}
+
 TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_facts *facts,
                                             const tb_chip *chip, int64_t block)
 {
     tb_facts there = *facts;
-    tb_factor copy = *factor;
-    copy.a.data = NOWHERE;
+    tb_factor copy = *factor, made;
+    copy.a.data = copy.b.data = NOWHERE;
     copy.pivots = (tb_pivots){NOWHERE, 32};
-    copy.a.ld = tb_pitched(factor->m, factor->a.element);
+    copy.a.ld = copy.b.ld = tb_pitched(factor->m, factor->a.element);
+    made = copy;
+    made.routine = tb_factoring_routine(factor);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         there.places[role] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = chip->device};
-    forecast all = {.visitor = {add_step}, .there = &copy, .facts = &there, .chip = chip};
-    if (class_of(factor) == TB_CLASS_GETRF)
-        return forecast_halves(&all);
-    return factor->n <= FEW * block ? forecast_all(&all, block) : forecast_few(&all, block);
+    forecast all = {.visitor = {add_step}, .there = &made, .facts = &there, .chip = chip};
+    return (tb_makes_factors(factor) ? forecast_factors(&all, block) : 0) +
+           (tb_solves(factor) ? forecast_solve(&all, &copy) : 0);
 }
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */
 
-/* As if one thing came after the other: what is stored on its way there, the steps, and its way back. Columns of L do come and go while others
- * are computed (lib/streaming/passing.h), so that this is rather too long. */
+/* As if one thing came after the other: what is stored on its way there, the steps, and its way back. Columns of L do come and go while
+ * others are computed (lib/streaming/passing.h), so that this is rather too long. */
 static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, double steps)
 {
-    const double bytes = (double)tb_task_bytes(tb_task_of_factor(factor));
+    const double all = (double)tb_task_bytes(tb_task_of_factor(factor)),
+                 back = tb_makes_factors(factor) ? all : (double)tb_matrix_bytes(&factor->b);
     const tb_memory memory = facts->places[0].memory;
     const bool copied = memory == TB_MEMORY_HOST || (memory == TB_MEMORY_PINNED && chip->apart);
-    const double copying = copied ? bytes / tb_copy_rate(&facts->machine, 1) : 0;
+    const double copying = copied ? 1 / tb_copy_rate(&facts->machine, 1) : 0;
     return tb_known_ratio(facts->machine.streamed_ratio) *
            (TB_STREAMED_CALL_SECONDS + (copied ? TB_COPIED_CALL_SECONDS : 0) + steps +
-            fmax(tb_link_seconds(bytes, chip->link_in, false), copying) +
-            fmax(tb_link_seconds(bytes, chip->link_out, false), copying));
+            fmax(tb_link_seconds(all, chip->link_in, false), all * copying) +
+            fmax(tb_link_seconds(back, chip->link_out, false), back * copying));
 }
 
 double tb_factor_seconds_least(const tb_factor *factor, const tb_facts *facts)
 {
     const tb_chip *chip = tb_first_chip(&facts->machine);
-    const int64_t order = tb_factor_order(factor);
-    const double panels = ceil((double)order / (double)tb_panel_order(factor->routine)),
-                 chain = panels_seconds(factor, panels, order),
+    const bool makes = tb_makes_factors(factor);
+    const int64_t order = makes ? tb_factor_order(factor) : 0,
+                  panel = makes ? tb_panel_order(tb_factoring_routine(factor)) : 1;
+    const double panels = ceil((double)order / (double)panel), chain = panels_seconds(factor, panels, order),
                  products = facts->machine.chip_count > 0
                                 ? 0
                                 : tb_presumed_seconds(factor->a.element, 2 * tb_factor_volume(factor)) +

@@ -1,4 +1,5 @@
-/* Factorizations as sequences: a walk for each class of them (words/classes.def). */
+/* Factorizations as sequences: a walk for each kind of factors. A factor's routine makes such factors and does nothing else, as panels'
+ * does. */
 #ifndef TB_FACTORIZATION_H
 #define TB_FACTORIZATION_H
 

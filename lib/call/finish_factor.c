@@ -5,6 +5,7 @@
 #include "lib/process/callers_state.h"
 #include "lib/user/log.h"
 #include "sequences/factorization.h"
+#include "sequences/substitution.h"
 
 /* Takes steps on the host. */
 typedef struct steps {
@@ -16,12 +17,31 @@ typedef struct steps {
 
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step);
 
+static tb_status solve(steps *all, const tb_factor *factor, int64_t solved)
+{
+    const tb_range columns = {solved, factor->b.columns - solved};
+    return columns.count > 0 ? tb_walk_substitution(factor, columns, &all->visitor) : TB_OK;
+}
+
+/* As one whose routine does nothing else. */
+static tb_factor factored_alone(const tb_factor *factor)
+{
+    tb_factor alone = *factor;
+    alone.routine = tb_factoring_routine(factor);
+    return alone;
+}
+
 /* Where there is no LAPACK: by the sequence's steps, the host's products among them. */
 static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
 {
-    steps all = {.visitor = {visit}, .host = host, .by_loops = true};
+    steps all = {.visitor = {visit}, .host = host, .by_loops = true, .info = tb_first_zero(factor)};
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
-    (void)tb_walk_factor(factor, TB_PORTABLE_PANEL_ORDER, TB_PORTABLE_PANEL_ORDER, &all.visitor);
+    if (tb_makes_factors(factor)) {
+        const tb_factor alone = factored_alone(factor);
+        (void)tb_walk_factor(&alone, TB_PORTABLE_PANEL_ORDER, TB_PORTABLE_PANEL_ORDER, &all.visitor);
+    }
+    if (tb_solves(factor) && all.info == 0)
+        (void)solve(&all, factor, 0);
     return all.info;
 }
 
@@ -94,11 +114,38 @@ tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_hos
 
 /* ---- What a device has begun ------------------------------------------------------------------------------ */
 
-void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host)
+int64_t tb_first_zero(const tb_factor *factor)
 {
-    steps all = {.visitor = {visit}, .host = host, .info = info <= done ? info : 0};
+    const size_t bytes = tb_bytes_of(factor->a.element);
+    const tb_element real = tb_real_of(factor->a.element);
+    if (tb_factors_of(factor) != TB_A_ITSELF || factor->unit_diagonal)
+        return 0;
+    for (int64_t i = 0; i < factor->n; i++) {
+        const void *number = tb_at(&factor->a, i, i);
+        bool is_zero = true;
+        for (size_t part = 0; part < bytes / tb_bytes_of(real); part++)
+            is_zero = is_zero && (real == TB_FP64 ? ((const double *)number)[part] == 0
+                                                  : ((const float *)number)[part] == 0);
+        if (is_zero)
+            return i + 1;
+    }
+    return 0;
+}
+
+void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                      const tb_host *host)
+{
+    const tb_factor alone = factored_alone(factor);
+    const bool is_alone = alone.routine == factor->routine || !host->beside;
+    const tb_host *beside = is_alone ? host : host->beside(host, alone.routine);
+    static const tb_host nobody = {.call = NULL};
+    steps all = {.visitor = {visit}, .host = beside ? beside : &nobody, .info = info <= done ? info : 0};
     tb_enter_callers_environment();
-    (void)tb_resume_factor(factor, done, &all.visitor);
+    if (tb_makes_factors(factor) && done < factor->n)
+        (void)tb_resume_factor(&alone, done, &all.visitor);
+    all.host = host;
+    if (tb_solves(factor) && all.info == 0)
+        (void)solve(&all, factor, solved);
     tb_leave_callers_environment();
     *factor->info = all.info;
 }

@@ -215,7 +215,8 @@ static class factor_on_host(const tb_factor *factor)
 static class factor_streamed(const tb_factor *factor, const tb_facts *facts)
 {
     factor_ratios *ratios = ratios_of(factor);
-    return (class){is_pageable(facts, 1) ? ratios->pageable : ratios->pinned, size_of_factor(factor)};
+    return (class){is_pageable(facts, tb_solves(factor) ? 2 : 1) ? ratios->pageable : ratios->pinned,
+                   size_of_factor(factor)};
 }
 
 static void recall_factor(const tb_factor *factor, tb_facts *facts)

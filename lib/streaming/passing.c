@@ -235,6 +235,8 @@ static tb_status clear(tb_passing *passing)
 tb_status tb_begin_passing(tb_passing *passing)
 {
     const size_t bytes = tb_matrix_bytes(&passing->stored->c.matrix);
+    if (passing->is_second)
+        return TB_OK;
     passing->has_helpers = true;
     tb_call_helpers(passing->pipeline, bytes, tb_devices_at_work());
     return clear(passing);

@@ -24,6 +24,9 @@ typedef struct tb_passing {
     int64_t ends[TB_SWATHS_IN_FLIGHT]; /* of what was finished at a time, and is not all leaving */
     int first_end, end_count;
     int next_in, first_out, out_count;
+    bool
+        is_second; /* of two matrices that pass at a time, the first of which has the slots on the way out to itself until it has been
+                         returned: begun behind it, and ended with it */
     bool has_helpers;
 } tb_passing;
 

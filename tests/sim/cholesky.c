@@ -34,14 +34,17 @@ tb_plan __wrap_tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
  * device had finished. */
 static int finished_by_host;
 static int64_t finished_before;
-void __real_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host);
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host);
+void __real_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
 
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host)
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host)
 {
     finished_by_host++;
     finished_before = done;
-    __real_tb_finish_factor(factor, done, info, host);
+    __real_tb_finish_factor(factor, done, solved, info, host);
 }
 
 /* What a device begins it brings to its end itself, also after a matrix that has no factor. */

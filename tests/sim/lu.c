@@ -15,13 +15,16 @@ enum { CHILD_SECONDS = 60 };
 
 /* The linker puts this in front of tb_finish_factor: how often the host has brought to its end what a device had begun. */
 static int finished_by_host;
-void __real_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host);
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host);
+void __real_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
 
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t info, const tb_host *host)
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host)
 {
     finished_by_host++;
-    __real_tb_finish_factor(factor, done, info, host);
+    __real_tb_finish_factor(factor, done, solved, info, host);
 }
 
 /* What a device begins it brings to its end itself. */
