@@ -67,54 +67,59 @@ template <class number> __device__ __forceinline__ bool has_reciprocal(number a)
 
 /* ---- Ranks -------------------------------------------------------------------------------------------------- */
 
-/* Ranks of magnitudes are whole numbers of their size, in the same order. */
+/* Ranks of magnitudes are whole numbers of their size, in the same order: bits without the sign, and behind them a 1, so that the
+ * rank of 0 is more than none. Numbers that are none have ranks above that of infinity. */
 constexpr int rank_of_none = 0, rank_of_zero = 1;
 
-__device__ __forceinline__ uint32_t rank_of(float magnitude)
+__device__ __forceinline__ uint32_t rank_of(float a)
 {
-    return uint32_t(__float_as_int(magnitude)) + rank_of_zero;
+    return uint32_t(__float_as_int(a)) << 1 | 1;
 }
-__device__ __forceinline__ uint64_t rank_of(double magnitude)
+__device__ __forceinline__ uint64_t rank_of(double a)
 {
-    return (uint64_t(uint32_t(__double2hiint(magnitude))) << 32 | uint32_t(__double2loint(magnitude))) +
-           rank_of_zero;
+    return (uint64_t(uint32_t(__double2hiint(a))) << 32 | uint32_t(__double2loint(a))) << 1 | 1;
 }
-template <class number> using rank_type = decltype(rank_of(real_of<number>()));
+template <class real> __device__ __forceinline__ auto rank_of(complex<real> a)
+{
+    return rank_of(magnitude(a));
+}
+template <class number> using rank_type = decltype(rank_of(number()));
 
-template <class number>
-__device__ __forceinline__ rank_type<number> rank_of_candidate(number a, bool is_first)
+/* Ranks by their upper 32 bits, which are all that most comparisons need. */
+__device__ __forceinline__ uint32_t upper(uint32_t rank)
 {
-    const real_of<number> size = magnitude(a);
-    if (size == size)
-        return rank_of(size);
-    return is_first ? rank_of(real_of<number>(INFINITY)) : rank_type<number>(rank_of_none);
+    return rank;
+}
+__device__ __forceinline__ uint32_t upper(uint64_t rank)
+{
+    return uint32_t(rank >> 32);
+}
+template <class rank>
+constexpr uint32_t upper_of_infinity = sizeof(rank) == 4 ? 0xff000001 : 0xffe00000;
+template <class rank>
+constexpr uint32_t upper_of_least_normal = sizeof(rank) == 4 ? 0x01000001 : 0x00200000;
+
+/* What has no rank among numbers: it is as large as any where it is the first, and else no candidate. */
+template <class rank> __device__ __forceinline__ rank rank_among_numbers(rank of, bool is_first)
+{
+    constexpr rank infinity = rank(upper_of_infinity<rank>) << (8 * sizeof(rank) - 32) | 1;
+    return of <= infinity ? of : is_first ? infinity : rank(rank_of_none);
 }
 
-/* Where a candidate is: its row, and who has told of it. The least of those that have the largest rank is the first. */
+/* ---- Candidates --------------------------------------------------------------------------------------------- */
+
+/* The least row of those that have the largest rank is the pivot's. */
 constexpr uint32_t nowhere = UINT32_MAX;
-
-__device__ __forceinline__ uint32_t place_of(int row, int teller)
-{
-    return uint32_t(row) << 8 | uint32_t(teller);
-}
-__device__ __forceinline__ int row_of(uint32_t place)
-{
-    return int(place >> 8);
-}
-__device__ __forceinline__ int teller_of(uint32_t place)
-{
-    return int(place & 255);
-}
 
 template <class rank> struct candidate {
     rank size = rank_of_none;
-    uint32_t place = nowhere;
+    uint32_t row = nowhere;
 
-    __device__ __forceinline__ bool consider(rank other_size, uint32_t other_place)
+    __device__ __forceinline__ bool consider(rank other_size, uint32_t other_row)
     {
-        const bool better = other_size > size || (other_size == size && other_place < place);
+        const bool better = other_size > size || (other_size == size && other_row < row);
         size = better ? other_size : size;
-        place = better ? other_place : place;
+        row = better ? other_row : row;
         return better;
     }
 };
@@ -129,12 +134,6 @@ __device__ __forceinline__ uint32_t largest_of_warp(uint32_t a)
     return a;
 #endif
 }
-__device__ __forceinline__ uint64_t largest_of_warp(uint64_t a)
-{
-    const uint32_t high = uint32_t(a >> 32), largest = largest_of_warp(high),
-                   low = largest_of_warp(high == largest ? uint32_t(a) : 0);
-    return uint64_t(largest) << 32 | low;
-}
 __device__ __forceinline__ uint32_t least_of_warp(uint32_t a)
 {
 #if __CUDA_ARCH__ >= 800
@@ -146,11 +145,27 @@ __device__ __forceinline__ uint32_t least_of_warp(uint32_t a)
 #endif
 }
 
-/* All lanes are told the same. */
-template <class rank> __device__ __forceinline__ candidate<rank> best_of_warp(candidate<rank> own)
+/* The lanes that have the first of the largest: one, or where none has a candidate all. Of `tied` ones the upper bits are the same. */
+template <class rank> __device__ __forceinline__ uint32_t first_of_tied(candidate<rank> own, bool is_tied)
 {
-    const rank size = largest_of_warp(own.size);
-    return {size, least_of_warp(own.size == size ? own.place : nowhere)};
+    const uint32_t lower = largest_of_warp(is_tied ? uint32_t(own.size) : 0);
+    is_tied = is_tied && uint32_t(own.size) == lower;
+    const uint32_t row = least_of_warp(is_tied ? own.row : nowhere);
+    return __ballot_sync(UINT32_MAX, is_tied && own.row == row);
+}
+
+/* The lane of the best candidate, where `largest` is the largest of ranks' upper bits. All lanes are told the same. */
+template <class rank> __device__ __forceinline__ int lane_of_best(candidate<rank> own, uint32_t largest)
+{
+    const bool is_tied = upper(own.size) == largest;
+    uint32_t best = __ballot_sync(UINT32_MAX, is_tied);
+    if ((best & (best - 1)) != 0)
+        best = first_of_tied(own, is_tied);
+    return __ffs(int(best)) - 1;
+}
+template <class rank> __device__ __forceinline__ int lane_of_best(candidate<rank> own)
+{
+    return lane_of_best(own, largest_of_warp(upper(own.size)));
 }
 
 } // namespace panels

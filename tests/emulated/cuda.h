@@ -196,6 +196,14 @@ template <class type> inline type __reduce_add_sync(uint32_t, type value)
 {
     return emulated_reduce(value, "__reduce_add_sync", [](type x, type y) { return type(x + y); });
 }
+inline uint32_t __ballot_sync(uint32_t, int value)
+{
+    const auto all = emulated::exchange(value != 0, "__ballot_sync");
+    uint32_t result = 0;
+    for (int i = 0; i < emulated::lanes; i++)
+        result |= uint32_t(all.value[i]) << i;
+    return result;
+}
 inline int __any_sync(uint32_t, int value)
 {
     return emulated_reduce(value != 0, "__any_sync", [](bool x, bool y) { return x || y; });

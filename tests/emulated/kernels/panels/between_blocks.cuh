@@ -14,9 +14,29 @@ inline char *dynamic_shared()
     return static_cast<char *>(emulated::dynamic_shared());
 }
 
-template <class type> inline void put(unsigned address, type value)
+inline void init_barrier(unsigned barrier, unsigned arrivals)
 {
-    std::memcpy(emulated::memory_at(address, sizeof value), &value, sizeof value);
+    emulated::init_barrier(barrier, int(arrivals));
+}
+
+inline void show_barriers()
+{
+}
+
+inline void expect(unsigned barrier, unsigned bytes)
+{
+    emulated::expect(barrier, int(bytes));
+    emulated::arrive(barrier);
+}
+
+template <class piece> inline void send(unsigned address, piece value, unsigned barrier)
+{
+    emulated::send(address, &value, sizeof value, barrier);
+}
+
+inline void await_phase(unsigned barrier, unsigned parity)
+{
+    emulated::wait_for_phase(barrier, parity);
 }
 
 inline void announce(uint32_t *flag, uint32_t value)
