@@ -14,6 +14,19 @@ __device__ __forceinline__ char *dynamic_shared()
     return panel_memory;
 }
 
+/* What lies in 16 bytes, in one piece. */
+template <class piece> __device__ __forceinline__ piece read_piece(const piece &from)
+{
+    static_assert(sizeof(piece) == sizeof(uint4) && alignof(piece) == sizeof(uint4), "so that it can be");
+    const uint4 words = *reinterpret_cast<const uint4 *>(&from);
+    return *reinterpret_cast<const piece *>(&words);
+}
+template <class piece> __device__ __forceinline__ void write_piece(piece &to, const piece &value)
+{
+    static_assert(sizeof(piece) == sizeof(uint4) && alignof(piece) == sizeof(uint4), "so that it can be");
+    *reinterpret_cast<uint4 *>(&to) = *reinterpret_cast<const uint4 *>(&value);
+}
+
 /* ---- In a cluster ------------------------------------------------------------------------------------------- */
 
 /* Barriers in shared memory, each of 8 bytes, of whose phases each is over when so many have arrived, and the bytes that they expect
@@ -42,21 +55,26 @@ __device__ __forceinline__ void expect(unsigned barrier, unsigned bytes)
 #endif
 }
 
-/* Writes 16 bytes to a block's shared memory, and has that block's barrier count them when they are there. */
-template <class piece> __device__ __forceinline__ void send(unsigned address, piece value, unsigned barrier)
+/* Where `wanted`, writes 16 bytes to a block's shared memory, and has that block's barrier count them when they are there. */
+template <class piece>
+__device__ __forceinline__ void send_if(bool wanted, unsigned address, piece value, unsigned barrier)
 {
     static_assert(sizeof(piece) == sizeof(uint4), "so many are sent at a time");
 #if __CUDA_ARCH__ >= 900
     const uint4 words = *reinterpret_cast<const uint4 *>(&value);
     asm volatile(
-        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-            address),
-        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(barrier)
+        "{\n"
+        ".reg .pred wanted;\n"
+        "setp.ne.u32 wanted, %6, 0;\n"
+        "@wanted st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];\n"
+        "}" ::"r"(address),
+        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(barrier), "r"(uint32_t(wanted))
         : "memory");
 #endif
 }
 
-/* Until the phase of that parity is over; what has come is seen. */
+/* Until the phase of that parity is over; what has come is seen. To have it seen by the cluster's rules and not by the block's would empty
+ * the first cache each time. */
 __device__ __forceinline__ void await_phase(unsigned barrier, unsigned parity)
 {
 #if __CUDA_ARCH__ >= 900
@@ -64,7 +82,7 @@ __device__ __forceinline__ void await_phase(unsigned barrier, unsigned parity)
     do
         asm volatile("{\n"
                      ".reg .pred over;\n"
-                     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%1], %2;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
                      "selp.u32 %0, 1, 0, over;\n"
                      "}"
                      : "=r"(is_over)

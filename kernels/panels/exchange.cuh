@@ -26,16 +26,32 @@ template <class number> struct alignas(16) piece {
     number at[count];
 };
 
-/* A candidate, and where its row is: its number before any exchange, which no other row ever has. */
-template <class number> struct alignas(16) heading {
-    rank_type<number> size;
-    uint32_t row, home;
+/* A candidate, and where its row is: its number before any exchange, which no other row ever has. It is read and written in one piece. */
+struct alignas(16) heading {
+    uint32_t lower, upper, row, home; /* `lower` and `upper` are its rank */
+
+    __device__ __forceinline__ static heading of(candidate<uint32_t> a, int home)
+    {
+        return {0, a.size, a.row, uint32_t(home)};
+    }
+    __device__ __forceinline__ static heading of(candidate<uint64_t> a, int home)
+    {
+        return {uint32_t(a.size), uint32_t(a.size >> 32), a.row, uint32_t(home)};
+    }
 };
+
+template <class rank> __device__ __forceinline__ rank size_in(const heading &head)
+{
+    if constexpr (sizeof(rank) == 4)
+        return head.upper;
+    else
+        return rank(head.upper) << 32 | head.lower;
+}
 
 template <class number> struct letter {
     alignas(16) number row[columns];
     alignas(16) number reciprocal; /* of the candidate, if it has one */
-    heading<number> head;
+    heading head;
 };
 
 template <class number>
@@ -53,8 +69,8 @@ __device__ __forceinline__ const letter<number> &best_of(const letter<number> *l
     candidate<rank_type<number>> own;
     const int lane = threadIdx.x % lanes;
     if (lane < count) {
-        const heading<number> head = letters[lane].head;
-        own = {head.size, head.row};
+        const heading head = between_blocks::read_piece(letters[lane].head);
+        own = {size_in<rank_type<number>>(head), head.row};
     }
     return letters[lane_of_best(own)];
 }
@@ -100,9 +116,10 @@ template <class number> struct of_cluster {
     const tb_getrf_panel &x;
     letters_of_warps<number> &of_warps;
     arrived_letters &arrived;
+    const int own_rank;
 
     __device__ of_cluster(const tb_getrf_panel &x, letters_of_warps<number> &of_warps, char *shared)
-        : x(x), of_warps(of_warps), arrived(*reinterpret_cast<arrived_letters *>(shared))
+        : x(x), of_warps(of_warps), arrived(*reinterpret_cast<arrived_letters *>(shared)), own_rank(rank())
     {
     }
     __device__ __forceinline__ static int rank()
@@ -141,25 +158,22 @@ template <class number> struct of_cluster {
     {
     }
 
-    __device__ __forceinline__ void send(const piece<number> &from, piece<number> &here, int step,
-                                         int to) const
-    {
-        const unsigned address = cluster::address_in(address_of(&here), to),
-                       barrier = cluster::address_in(address_of(&arrived.have_come[step % 2]), to);
-        between_blocks::send(address, from, barrier);
-    }
-
     /* The row by as many lanes as it has pieces, and what is behind it by the first two of them. */
     __device__ __forceinline__ void send(const letter<number> &from, int step) const
     {
-        const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes, own = lane % pieces;
+        const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes, own = lane % pieces,
+                  behind = own % 2;
         const auto *sent = reinterpret_cast<const piece<number> *>(&from);
-        auto *here = reinterpret_cast<piece<number> *>(&arrived.of_step[step % 2][rank()]);
+        const unsigned here = address_of(&arrived.of_step[step % 2]) + own_rank * sizeof(letter<number>),
+                       barrier = address_of(&arrived.have_come[step % 2]);
+#pragma unroll 1
         for (int to = warp * receivers + lane / pieces; to < x.blocks; to += warps_of_block() * receivers) {
-            if (own < 2)
-                send(sent[pieces + own], here[pieces + own], step, to);
-            if (own >= first_piece(step))
-                send(sent[own], here[own], step, to);
+            const piece<number> of_row = between_blocks::read_piece(sent[own]),
+                                of_rest = between_blocks::read_piece(sent[pieces + behind]);
+            const unsigned there = cluster::address_in(here, to),
+                           barrier_there = cluster::address_in(barrier, to);
+            between_blocks::send_if(own < 2, there + (pieces + behind) * 16, of_rest, barrier_there);
+            between_blocks::send_if(own >= first_piece(step), there + own * 16, of_row, barrier_there);
         }
     }
 
@@ -239,12 +253,16 @@ template <class number> struct of_grid {
     {
         const int lane = threadIdx.x % lanes;
         candidate<rank_type<number>> own;
-        int teller = 0;
+        int teller = 0, home = 0;
         for (int i = lane; i < x.blocks; i += lanes) {
-            const heading<number> &sent = of_step(step)[i].head;
+            const heading &sent = of_step(step)[i].head;
             between_blocks::await(&flags[i], uint32_t(step) + 1);
-            if (own.consider(between_blocks::fresh(&sent.size), between_blocks::fresh(&sent.row)))
+            const heading told = {between_blocks::fresh(&sent.lower), between_blocks::fresh(&sent.upper),
+                                  between_blocks::fresh(&sent.row), between_blocks::fresh(&sent.home)};
+            if (own.consider(size_in<rank_type<number>>(told), told.row)) {
                 teller = i;
+                home = int(told.home);
+            }
         }
         __syncwarp();
         const int best = lane_of_best(own);
@@ -253,7 +271,7 @@ template <class number> struct of_grid {
         if (lane == 0)
             agreed.reciprocal = fresh(sent.reciprocal);
         if (lane == best)
-            agreed.head = {own.size, own.row, between_blocks::fresh(&sent.head.home)};
+            agreed.head = heading::of(own, home);
     }
 
     __device__ __forceinline__ const letter<number> &agree(int step) const

@@ -55,11 +55,11 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
     const int lane, part; /* of the warp, and of the row's lanes */
     const int home;       /* the first row's number before any exchange */
     number own[own_rows][pairs][2],
-        current[own_rows];  /* and the step's column of the rows, which all of their lanes have */
-    bool is_left[own_rows]; /* and has not been a pivot's */
-    int row[ranked_rows];   /* numbers; as in further_rows */
-    int64_t pivot_of_lane;  /* the row of the step that has the lane's number */
-    int without_pivot = 0;  /* from 1, the first column whose pivot is 0 */
+        current[own_rows]; /* and the step's column of the rows, which all of their lanes have */
+    uint32_t left = 0;     /* bit by bit, the rows that have not been a pivot's */
+    int row[ranked_rows];  /* numbers; as in further_rows */
+    int pivot_of_lane;     /* the row of the step that has the lane's number */
+    int without_pivot = 0; /* from 1, the first column whose pivot is 0 */
 
     static constexpr int fixed_bytes = sizeof(letters_of_warps<number>) + exchange<number>::shared_bytes;
 
@@ -113,7 +113,7 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
 #pragma unroll
         for (int i = 0; i < own_rows; i++) {
             const int in_row = number_at_first(first_in_block() + i * rows_at_a_time);
-            is_left[i] = in_row >= 0;
+            left |= in_row >= 0 ? 1u << i : 0;
             if (i % lanes_of_row == part)
                 row[i / lanes_of_row] = in_row;
 #pragma unroll
@@ -201,35 +201,32 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
         return result;
     }
 
-    __device__ __forceinline__ static number reciprocal_of(number a)
-    {
-        const number one = number_of<number>(1);
-        return quotient(one, has_reciprocal(a) ? a : one);
-    }
-
     /* The warp's letter, of which columns from a pair on are written: the lane that has the candidate knows what it is, and those of its row
-     * have the row. */
+     * have the row. What is rare is seen to together. */
     template <int first> __device__ __forceinline__ void leave_candidate(int step)
     {
         found own_best = best_of_thread<false>(step);
-        uint32_t largest = largest_of_warp(upper(own_best.best.size));
+        const uint32_t largest = largest_of_warp(upper(own_best.best.size));
         number reciprocal = reciprocal_of(own_best.value);
-        if (largest >= upper_of_infinity<rank>) {
+        is_used(reciprocal);
+        bool is_tied = upper(own_best.best.size) == largest;
+        uint32_t best = __ballot_sync(UINT32_MAX, is_tied);
+        if (largest >= upper_of_infinity<rank> || are_several(best)) {
             own_best = best_of_thread<true>(step);
-            largest = largest_of_warp(upper(own_best.best.size));
+            best = uint32_t(1) << lane_of_best(own_best.best);
             reciprocal = reciprocal_of(own_best.value);
         }
-        const int best = lane_of_best(own_best.best, largest);
-        const int which = ranked_rows == 1 && !is_deep ? best % lanes_of_row
-                                                       : __shfl_sync(UINT32_MAX, own_best.which, best);
+        const int winner = lane_in(best);
+        const int which = ranked_rows == 1 && !is_deep ? int(unsigned(winner) % lanes_of_row)
+                                                       : __shfl_sync(UINT32_MAX, own_best.which, winner);
         letter<number> &left = of_warps[step % 2][threadIdx.x / lanes];
-        if (lane == best) {
-            left.head = {own_best.best.size, own_best.best.row, uint32_t(own_best.home)};
+        if ((lane ^ winner) < lanes_of_row)
+            write_row<first>(left, which);
+        if (lane == winner) {
+            between_blocks::write_piece(left.head, heading::of(own_best.best, own_best.home));
             left.reciprocal = reciprocal;
         }
-        if (lane / lanes_of_row == best / lanes_of_row)
-            write_row<first>(left, which);
-        if (is_deep && lane == best && which >= own_rows)
+        if (is_deep && lane == winner && which >= own_rows)
 #pragma unroll 8
             for (int k = 0; k < columns; k++)
                 left.row[k] = further.at(which - own_rows, k);
@@ -253,37 +250,47 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
         number_of_row = number_of_row == step ? pivot_row : number_of_row == pivot_row ? step : number_of_row;
     }
 
-    /* What a number below a pivot becomes. By a pivot that is 0 none is divided, and elimination goes on, as the reference's does. */
-    __device__ __forceinline__ static number divided(number a, const letter<number> &agreed, int step)
+    /* What a number below a pivot becomes where that is not of ordinary size. By a pivot that is 0 none is divided, and elimination goes
+     * on, as the reference's does. */
+    __device__ __attribute__((noinline)) static number divided(number a, number pivot)
     {
-        return agreed.head.size == rank_of_zero ? a : quotient(a, agreed.row[step]);
+        const rank size = rank_of(pivot);
+        return size == rank_of_zero   ? a
+               : has_reciprocal(size) ? product(a, quotient(number_of<number>(1), pivot))
+                                      : quotient(a, pivot);
     }
 
-    /* The rows' numbers of the step's column become what they are multiplied by. */
-    __device__ __forceinline__ void divide(const letter<number> &agreed, int step)
+    /* The rows' numbers of the step's column become what they are multiplied by, which its owner keeps. */
+    template <int k, int half>
+    __device__ __forceinline__ void divide(const letter<number> &agreed, const heading &head, bool keeps,
+                                           int step)
     {
-        const number reciprocal = agreed.reciprocal;
-        if (upper(agreed.head.size) >= upper_of_least_normal<rank>) {
+        if (__builtin_expect(is_ordinary(size_in<rank>(head)), 1)) {
+            const number reciprocal = agreed.reciprocal;
 #pragma unroll
-            for (int i = 0; i < own_rows; i++)
-                if (is_left[i])
-                    current[i] = product(current[i], reciprocal);
+            for (int i = 0; i < own_rows; i++) {
+                if (keeps && is_left(i))
+                    own[i][k][half] = product(own[i][k][half], reciprocal);
+                current[i] = product(current[i], reciprocal);
+            }
             return;
         }
-        if (agreed.head.size == rank_of_zero && without_pivot == 0)
+        if (size_in<rank>(head) == rank_of_zero && without_pivot == 0)
             without_pivot = step + 1;
 #pragma unroll
-        for (int i = 0; i < own_rows; i++)
-            if (is_left[i])
-                current[i] = divided(current[i], agreed, step);
+        for (int i = 0; i < own_rows; i++) {
+            current[i] = divided(current[i], agreed.row[step]);
+            if (keeps && is_left(i))
+                own[i][k][half] = current[i];
+        }
     }
 
-    __device__ __forceinline__ void note(const letter<number> &agreed, int step)
+    __device__ __forceinline__ void note(const heading &head, int step)
     {
-        const int pivot_row = int(agreed.head.row), away = int(agreed.head.home) - home;
-#pragma unroll
-        for (int i = 0; i < own_rows; i++)
-            is_left[i] = is_left[i] && away != i * rows_at_a_time;
+        const int pivot_row = int(head.row);
+        const unsigned away = head.home - unsigned(home), which = away / rows_at_a_time | away << (32 - 3);
+        static_assert(rows_at_a_time == 1 << 3, "bits go round");
+        left &= which < own_rows ? ~(1u << which) : UINT32_MAX;
 #pragma unroll
         for (int j = 0; j < ranked_rows; j++)
             renumber(row[j], step, pivot_row);
@@ -291,48 +298,58 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
             pivot_of_lane = pivot_row;
     }
 
-    __device__ __forceinline__ void subtract(int k, int half, number of_pivot, bool is_behind)
+    __device__ __forceinline__ bool is_left(int i) const
+    {
+        return (left & 1u << i) != 0;
+    }
+
+    __device__ __forceinline__ void subtract(int k, int half, number of_pivot, uint32_t rows,
+                                             bool is_behind = true)
     {
 #pragma unroll
         for (int i = 0; i < own_rows; i++)
-            if (is_left[i] && is_behind)
+            if ((rows & 1u << i) != 0 && is_behind)
                 own[i][k][half] = less_product(own[i][k][half], current[i], of_pivot);
     }
 
-    /* A column of a pair, and of `owner` among the lanes that have it, who keeps what the others only multiply by. */
+    /* A column of a pair, and of `owner` among the lanes that have it. The next column comes first: what is subtracted from the ones behind
+     * waits for something that comes from the other lanes, so that the compiler cannot place it before. */
     template <int k, int half>
     __device__ __forceinline__ void eliminate(const letter<number> &agreed, int owner, int step)
     {
+        constexpr int behind = k + 1 < pairs ? k + 1 : k;
+        const heading head = between_blocks::read_piece(agreed.head);
         pair<number> of_pivot[pairs];
 #pragma unroll
         for (int other = k; other < pairs; other++)
             of_pivot[other] = *reinterpret_cast<const pair<number> *>(&agreed.row[column_of(other, 0)]);
-        note(agreed, step);
-        divide(agreed, step);
+        note(head, step);
+        divide<k, half>(agreed, head, part == owner, step);
+        if (half == 0) {
+            subtract(k, 1, of_pivot[k].at[1], left, part >= owner);
+        } else {
+            subtract(k, 0, of_pivot[k].at[0], left, part > owner);
+            if (behind > k)
+                subtract(behind, 0, of_pivot[behind].at[0], left);
+        }
+        number next[own_rows];
+        const bool is_last = owner == lanes_of_row - 1;
 #pragma unroll
         for (int i = 0; i < own_rows; i++)
-            if (part == owner)
-                own[i][k][half] = current[i];
-        subtract(k, 0, of_pivot[k].at[0], part > owner);
-        subtract(k, 1, of_pivot[k].at[1], half == 0 ? part >= owner : part > owner);
-        constexpr int behind = k + 1 < pairs ? k + 1 : k;
-        if (behind > k)
-            subtract(behind, 0, of_pivot[behind].at[0], true);
-        number next[own_rows];
-#pragma unroll
-        for (int i = 0; i < own_rows; i++) {
-            const bool is_last = owner == lanes_of_row - 1;
             next[i] = of_lane(half == 0 ? own[i][k][1]
                               : is_last ? own[i][behind][0]
                                         : own[i][k][0],
                               lane - part + (owner + half) % lanes_of_row);
-        }
+        const uint32_t still_left = of_lane(left, lane);
+        subtract(k, half, of_pivot[k].at[half], still_left, part > owner);
+        if (half == 0 && behind > k)
+            subtract(behind, 0, of_pivot[behind].at[0], still_left);
         if (behind > k)
-            subtract(behind, 1, of_pivot[behind].at[1], true);
+            subtract(behind, 1, of_pivot[behind].at[1], still_left);
 #pragma unroll
         for (int other = k + 2; other < pairs; other++) {
-            subtract(other, 0, of_pivot[other].at[0], true);
-            subtract(other, 1, of_pivot[other].at[1], true);
+            subtract(other, 0, of_pivot[other].at[0], still_left);
+            subtract(other, 1, of_pivot[other].at[1], still_left);
         }
         if (is_deep)
             eliminate_further(agreed, step);
@@ -343,14 +360,14 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
 
     __device__ __forceinline__ void eliminate_further(const letter<number> &agreed, int step) const
     {
-        const bool by_reciprocal = upper(agreed.head.size) >= upper_of_least_normal<rank>;
+        const bool by_reciprocal = is_ordinary(size_in<rank>(agreed.head));
         for (int i = 0; i < further.count; i++) {
             renumber(further.number_of_row(i), step, int(agreed.head.row));
             if (further.number_of_row(i) <= step)
                 continue;
             const number before = further.at(i, step), below = by_reciprocal
                                                                    ? product(before, agreed.reciprocal)
-                                                                   : divided(before, agreed, step);
+                                                                   : divided(before, agreed.row[step]);
             further.at(i, step) = below;
 #pragma unroll 8
             for (int k = step + 1; k < columns; k++)
@@ -419,7 +436,7 @@ __device__ __forceinline__ void run_getrf(const tb_getrf_panel &x)
 #endif
 
 #define TB_GETRF_ENTRY(name)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(TB_GETRF_THREADS)                                           \
+    extern "C" __global__ void __launch_bounds__(TB_GETRF_THREADS, 1)                                        \
         name(const __grid_constant__ tb_getrf_panel x)
 
 #define TB_GETRF_STAMP(letter, suffix, number, rows, is_deep)                                                \

@@ -38,8 +38,7 @@ tb_getrf_shape tb_choose_getrf(tb_target target, tb_element element, int64_t row
 tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
                               int blocks);
 
-/* The same of blocks of so many threads, a multiple of 32 up to TB_GETRF_THREADS, and of rows that are not in registers with the most
- * of them alone. */
+/* The same of blocks of so many threads, a multiple of 32 up to TB_GETRF_THREADS. */
 tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
                                  int blocks, int threads);
 

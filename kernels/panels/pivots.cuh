@@ -5,6 +5,7 @@
 
 #include "kernels/panels/getrf.h"
 #include "kernels/panels/numbers.cuh"
+#include "kernels/panels/reciprocal.cuh"
 
 namespace panels
 {
@@ -56,13 +57,24 @@ template <class real> __device__ __forceinline__ real magnitude(complex<real> a)
     return fabs(a.re) + fabs(a.im);
 }
 
-/* The smallest normal number, below which reciprocals may overflow. */
-template <class real>
-constexpr real least_normal = sizeof(real) == sizeof(float) ? real(0x1p-126) : real(0x1p-1022);
-
-template <class number> __device__ __forceinline__ bool has_reciprocal(number a)
+/* Of a number whose own and whose reciprocal's magnitudes are normal numbers. */
+template <class real> __device__ __forceinline__ real reciprocal_of(real a)
 {
-    return !(magnitude(a) < least_normal<real_of<number>>);
+    return reciprocal::of(a);
+}
+template <class real> __device__ __forceinline__ complex<real> reciprocal_of(complex<real> a)
+{
+    return quotient(complex<real>{1, 0}, a);
+}
+
+template <class real> __device__ __forceinline__ void is_used(real &a)
+{
+    reciprocal::is_used(a);
+}
+template <class real> __device__ __forceinline__ void is_used(complex<real> &a)
+{
+    reciprocal::is_used(a.re);
+    reciprocal::is_used(a.im);
 }
 
 /* ---- Ranks -------------------------------------------------------------------------------------------------- */
@@ -94,10 +106,21 @@ __device__ __forceinline__ uint32_t upper(uint64_t rank)
 {
     return uint32_t(rank >> 32);
 }
-template <class rank>
-constexpr uint32_t upper_of_infinity = sizeof(rank) == 4 ? 0xff000001 : 0xffe00000;
-template <class rank>
-constexpr uint32_t upper_of_least_normal = sizeof(rank) == 4 ? 0x01000001 : 0x00200000;
+template <class rank> constexpr uint32_t upper_of_infinity = sizeof(rank) == 4 ? 0xff000001 : 0xffe00000;
+
+/* By a number of ordinary size others are divided by multiplying with its reciprocal as reciprocal_of() makes it; by larger ones with that of a
+ * quotient. By numbers that are not normal, whose reciprocals may be infinite, they are divided. */
+template <class rank> constexpr uint32_t upper_of_least_normal = sizeof(rank) == 4 ? 0x01000001 : 0x00200000;
+template <class rank> constexpr uint32_t upper_of_large = sizeof(rank) == 4 ? 0xfd000000 : 0xff800000;
+template <class rank> __device__ __forceinline__ bool is_ordinary(rank of)
+{
+    constexpr uint32_t least = upper_of_least_normal<rank>;
+    return upper(of) - least < upper_of_large<rank> - least;
+}
+template <class rank> __device__ __forceinline__ bool has_reciprocal(rank of)
+{
+    return upper(of) >= upper_of_least_normal<rank>;
+}
 
 /* What has no rank among numbers: it is as large as any where it is the first, and else no candidate. */
 template <class rank> __device__ __forceinline__ rank rank_among_numbers(rank of, bool is_first)
@@ -145,27 +168,34 @@ __device__ __forceinline__ uint32_t least_of_warp(uint32_t a)
 #endif
 }
 
-/* The lanes that have the first of the largest: one, or where none has a candidate all. Of `tied` ones the upper bits are the same. */
+/* The lane that a set has. */
+__device__ __forceinline__ bool are_several(uint32_t set)
+{
+    return (set & (set - 1)) != 0;
+}
+__device__ __forceinline__ int lane_in(uint32_t set)
+{
+    return 31 - __clz(int(set));
+}
+
+/* The lane that has the first of the largest, or where none has a candidate the first one. Of `tied` ones the upper bits are the same. */
 template <class rank> __device__ __forceinline__ uint32_t first_of_tied(candidate<rank> own, bool is_tied)
 {
     const uint32_t lower = largest_of_warp(is_tied ? uint32_t(own.size) : 0);
     is_tied = is_tied && uint32_t(own.size) == lower;
     const uint32_t row = least_of_warp(is_tied ? own.row : nowhere);
-    return __ballot_sync(UINT32_MAX, is_tied && own.row == row);
+    const uint32_t first = __ballot_sync(UINT32_MAX, is_tied && own.row == row);
+    return first & (0 - first);
 }
 
-/* The lane of the best candidate, where `largest` is the largest of ranks' upper bits. All lanes are told the same. */
-template <class rank> __device__ __forceinline__ int lane_of_best(candidate<rank> own, uint32_t largest)
-{
-    const bool is_tied = upper(own.size) == largest;
-    uint32_t best = __ballot_sync(UINT32_MAX, is_tied);
-    if ((best & (best - 1)) != 0)
-        best = first_of_tied(own, is_tied);
-    return __ffs(int(best)) - 1;
-}
+/* The lane of the best candidate. All lanes are told the same. */
 template <class rank> __device__ __forceinline__ int lane_of_best(candidate<rank> own)
 {
-    return lane_of_best(own, largest_of_warp(upper(own.size)));
+    const bool is_tied = upper(own.size) == largest_of_warp(upper(own.size));
+    uint32_t best = __ballot_sync(UINT32_MAX, is_tied);
+    if (are_several(best))
+        best = first_of_tied(own, is_tied);
+    return lane_in(best);
 }
 
 } // namespace panels

@@ -97,6 +97,10 @@ inline int __ffs(int value)
 {
     return __builtin_ffs(value);
 }
+inline int __clz(int value)
+{
+    return value ? __builtin_clz(uint32_t(value)) : 32;
+}
 inline int __clzll(int64_t value)
 {
     return value ? __builtin_clzll(uint64_t(value)) : 64;

@@ -14,6 +14,16 @@ inline char *dynamic_shared()
     return static_cast<char *>(emulated::dynamic_shared());
 }
 
+template <class piece> inline piece read_piece(const piece &from)
+{
+    return from;
+}
+
+template <class piece> inline void write_piece(piece &to, const piece &value)
+{
+    to = value;
+}
+
 inline void init_barrier(unsigned barrier, unsigned arrivals)
 {
     emulated::init_barrier(barrier, int(arrivals));
@@ -29,9 +39,10 @@ inline void expect(unsigned barrier, unsigned bytes)
     emulated::arrive(barrier);
 }
 
-template <class piece> inline void send(unsigned address, piece value, unsigned barrier)
+template <class piece> inline void send_if(bool wanted, unsigned address, piece value, unsigned barrier)
 {
-    emulated::send(address, &value, sizeof value, barrier);
+    if (wanted)
+        emulated::send(address, &value, sizeof value, barrier);
 }
 
 inline void await_phase(unsigned barrier, unsigned parity)
