@@ -171,8 +171,9 @@ static void try_shape(bench *bench, tb_getrf_shape shape, const tb_matrix *panel
         return;
     MUST(cudaMemcpy(panel->data, drawn, tb_matrix_bytes(panel), cudaMemcpyHostToDevice));
     MUST(cudaMemset(bench->workspace, 0, tb_getrf_workspace(panel->element)));
-    printf("%c %6lld  %-7s %3d x %4d rows, %6d bytes: ", panel->element == TB_FP64 ? 'd' : 's',
-           (long long)panel->rows, forms[shape.form], shape.blocks, shape.rows_of_block, shape.shared_bytes);
+    printf("%c %6lld  %-7s %3d x %4d rows, %3d threads, %6d bytes: ", panel->element == TB_FP64 ? 'd' : 's',
+           (long long)panel->rows, forms[shape.form], shape.blocks, shape.rows_of_block, shape.threads,
+           shape.shared_bytes);
     if (!factor(bench, shape, panel)) {
         printf("not launched: %s\n", cudaGetErrorString(cudaGetLastError()));
         return;
@@ -202,10 +203,14 @@ static void try_rows(bench *bench, tb_element element, int64_t rows)
         else
             ((float *)drawn)[i] = (float)uniform();
     MUST(cudaMalloc(&panel.data, bytes));
-    try_shape(bench, tb_shape_getrf(TB_GETRF_ALONE, element, architecture, rows, 1), &panel, drawn);
-    for (int blocks = 2; blocks <= TB_GETRF_CLUSTER_MAXIMUM; blocks *= 2)
-        try_shape(bench, tb_shape_getrf(TB_GETRF_CLUSTER, element, architecture, rows, blocks), &panel,
+    for (int threads = TB_GETRF_THREADS / 4; threads <= TB_GETRF_THREADS; threads *= 2) {
+        try_shape(bench, tb_shape_getrf_of(TB_GETRF_ALONE, element, architecture, rows, 1, threads), &panel,
                   drawn);
+        for (int blocks = 2; blocks <= TB_GETRF_CLUSTER_MAXIMUM; blocks *= 2)
+            try_shape(bench,
+                      tb_shape_getrf_of(TB_GETRF_CLUSTER, element, architecture, rows, blocks, threads),
+                      &panel, drawn);
+    }
     for (int blocks = 4; blocks <= TB_GETRF_GRID_MAXIMUM && blocks <= bench->launcher.target.multiprocessors;
          blocks *= 2)
         try_shape(bench, tb_shape_getrf(TB_GETRF_GRID, element, architecture, rows, blocks), &panel, drawn);
@@ -262,7 +267,7 @@ int main(void)
     printf("%s\n", device.name);
     static const tb_element elements[] = {TB_FP32, TB_FP64};
     for (int i = 0; i < 2; i++)
-        for (int64_t rows = 256; rows <= 16384; rows *= 2)
+        for (int64_t rows = 64; rows <= 16384; rows *= 2)
             try_rows(&bench, elements[i], rows);
     for (int i = 0; i < 2; i++)
         for (int count = 32; count <= TB_LASWP_PIVOTS; count *= 4)

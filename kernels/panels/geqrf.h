@@ -22,9 +22,9 @@
 typedef struct tb_geqrf_panel {
     void *a;
     int64_t ld;
-    int32_t rows, columns;    /* at least 1 */
-    int32_t blocks;           /* of the cluster, or of the grid */
-    int32_t rows_of_block;    /* a multiple of TB_GEQRF_ROWS_OF_WARP; the last blocks may have fewer, or none */
+    int32_t rows, columns; /* at least 1 */
+    int32_t blocks;        /* of the cluster, or of the grid */
+    int32_t rows_of_block; /* a multiple of TB_GEQRF_ROWS_OF_WARP; the last blocks may have fewer, or none */
     int32_t layers_in_shared; /* behind those in registers */
     void *tau;                /* steps: min(rows, columns) */
     void *t;                  /* steps x steps: the block reflector's triangle, below it zeros */
@@ -35,7 +35,7 @@ typedef struct tb_geqrf_panel {
 } tb_geqrf_panel;
 
 /* What warps, or blocks, tell each other in numbers: one a column. Of two steps, in turn. */
-#define TB_GEQRF_LETTERS(count) (2 * (count) * TB_GEQRF_COLUMNS)
+#define TB_GEQRF_LETTERS(count) (2 * (count)*TB_GEQRF_COLUMNS)
 
 /* Numbers of shared memory: the sums of a block's warps and the row of the step; what each form has beside them; the column of the step,
  * of each warp and layer by quarters of 8 and so many bytes more; and the triangle.

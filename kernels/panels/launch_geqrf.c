@@ -69,7 +69,8 @@ static int layer_bytes(tb_element element)
 
 static bool runs(tb_geqrf_form form, int architecture)
 {
-    return form != TB_GEQRF_NONE && (form != TB_GEQRF_CLUSTER || (architecture >= 90 && TB_CODE_FROM_90 != 0));
+    return form != TB_GEQRF_NONE &&
+           (form != TB_GEQRF_CLUSTER || (architecture >= 90 && TB_CODE_FROM_90 != 0));
 }
 
 static int most_layers_in_shared(tb_geqrf_form form, tb_element element, int architecture)
@@ -81,8 +82,7 @@ int64_t tb_geqrf_rows_on_chip(tb_geqrf_form form, tb_element element, int archit
 {
     if (!runs(form, architecture))
         return 0;
-    const int layers =
-        layers_in_registers(element) + most_layers_in_shared(form, element, architecture);
+    const int layers = layers_in_registers(element) + most_layers_in_shared(form, element, architecture);
     return (int64_t)blocks * layers * TB_GEQRF_ROWS_OF_LAYER;
 }
 
@@ -93,8 +93,11 @@ tb_geqrf_shape tb_shape_geqrf(tb_geqrf_form form, tb_element element, int archit
     if (!runs(form, architecture) || rows_of_block * blocks > INT32_MAX)
         return (tb_geqrf_shape){.form = TB_GEQRF_NONE};
     const int most = most_layers_in_shared(form, element, architecture),
-              further = (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) - layers_in_registers(element),
-              in_shared = further < 0 ? 0 : further < most ? further : most;
+              further =
+                  (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) - layers_in_registers(element),
+              in_shared = further < 0      ? 0
+                          : further < most ? further
+                                           : most;
     return (tb_geqrf_shape){.form = form,
                             .blocks = blocks,
                             .rows_of_block = (int)rows_of_block,

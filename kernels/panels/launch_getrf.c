@@ -12,13 +12,19 @@ static tb_module getrf_modules[TB_ELEMENTS] = {[TB_FP32] = {.name = "getrf_fp32"
 
 enum { SHARED_MOST = 227 << 10 };
 #define ENTRY(element, symbol) [element] = {&getrf_modules[element], symbol, SHARED_MOST, NULL, 0, false}
-#define FORM(name)                                                                                           \
+#define ENTRIES(name, complex_fp64_name)                                                                     \
     {                                                                                                        \
         ENTRY(TB_FP32, "sgetrf_" name), ENTRY(TB_FP64, "dgetrf_" name),                                      \
-            ENTRY(TB_COMPLEX_FP32, "cgetrf_" name), ENTRY(TB_COMPLEX_FP64, "zgetrf_" name)                   \
+            ENTRY(TB_COMPLEX_FP32, "cgetrf_" name), ENTRY(TB_COMPLEX_FP64, "zgetrf_" complex_fp64_name)      \
+    }
+#define FORM(name)                                                                                           \
+    {                                                                                                        \
+        [TB_GETRF_ROWS_4] = ENTRIES(name "_4", name "_4"),                                                   \
+        [TB_GETRF_ROWS_8] = ENTRIES(name "_8", name "_deep"),                                                \
+        [TB_GETRF_DEEP] = ENTRIES(name "_deep", name "_deep")                                                \
     }
 
-tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_ELEMENTS] = {
+tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_GETRF_DEPTHS][TB_ELEMENTS] = {
     [TB_GETRF_ALONE] = FORM("alone"), [TB_GETRF_CLUSTER] = FORM("cluster"), [TB_GETRF_GRID] = FORM("grid")};
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------- */
@@ -50,25 +56,26 @@ static int letter_bytes(tb_element element)
 static int letters_of_block(tb_getrf_form form, tb_element element)
 {
     const int of_warps = 2 * TB_GETRF_THREADS / 32,
-              others = form == TB_GETRF_CLUSTER ? 2 * TB_GETRF_CLUSTER_MAXIMUM : form == TB_GETRF_GRID;
-    return (of_warps + others) * letter_bytes(element);
+              others = form == TB_GETRF_CLUSTER ? 2 * TB_GETRF_CLUSTER_MAXIMUM : form == TB_GETRF_GRID,
+              barriers = form == TB_GETRF_CLUSTER ? 16 : 0;
+    return (of_warps + others) * letter_bytes(element) + barriers;
 }
 
-static int rows_in_registers(tb_element element, int architecture)
+/* Of a block. */
+static int rows_in_registers(tb_getrf_depth depth, tb_element element, int threads)
 {
-    static const int of_thread[TB_ELEMENTS] = {[TB_FP32] = TB_GETRF_ROWS_FP32,
-                                               [TB_FP64] = TB_GETRF_ROWS_FP64,
-                                               [TB_COMPLEX_FP32] = TB_GETRF_ROWS_COMPLEX_FP32,
-                                               [TB_COMPLEX_FP64] = TB_GETRF_ROWS_COMPLEX_FP64};
-    if (element == TB_FP64 && architecture >= 120)
-        return TB_GETRF_ROWS_FP64_SM120 * TB_GETRF_THREADS;
-    return of_thread[element] * TB_GETRF_THREADS;
+    static const int deep[TB_ELEMENTS] = {[TB_FP32] = TB_GETRF_ROWS_FP32,
+                                          [TB_FP64] = TB_GETRF_ROWS_FP64,
+                                          [TB_COMPLEX_FP32] = TB_GETRF_ROWS_COMPLEX_FP32,
+                                          [TB_COMPLEX_FP64] = TB_GETRF_ROWS_COMPLEX_FP64};
+    const int of_lanes = depth == TB_GETRF_ROWS_4 ? 4 : depth == TB_GETRF_ROWS_8 ? 8 : deep[element];
+    return threads / TB_GETRF_LANES * of_lanes;
 }
 
 /* Of a row for each thread in shared memory, and its number. */
-static int further_bytes(tb_element element)
+static int further_bytes(tb_element element, int threads)
 {
-    return TB_GETRF_THREADS * (TB_GETRF_COLUMNS * (int)tb_bytes_of(element) + 4);
+    return threads * (TB_GETRF_COLUMNS * (int)tb_bytes_of(element) + 4);
 }
 
 static bool has_clusters(int architecture)
@@ -76,29 +83,49 @@ static bool has_clusters(int architecture)
     return architecture >= 90 && TB_CODE_FROM_90 != 0;
 }
 
-int64_t tb_getrf_rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks)
+static int64_t rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks, int threads)
 {
     if (form == TB_GETRF_NONE || (form == TB_GETRF_CLUSTER && !has_clusters(architecture)))
         return 0;
     const int room = shared_maximum(architecture) - letters_of_block(form, element),
-              further = room / further_bytes(element) * TB_GETRF_THREADS;
-    const int64_t rows = (int64_t)blocks * (rows_in_registers(element, architecture) + further);
+              further = room / further_bytes(element, threads) * threads;
+    const int64_t rows = (int64_t)blocks * (rows_in_registers(TB_GETRF_DEEP, element, threads) + further);
     return rows < TB_GETRF_ROWS_MAXIMUM ? rows : TB_GETRF_ROWS_MAXIMUM;
+}
+
+int64_t tb_getrf_rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks)
+{
+    return rows_maximum(form, element, architecture, blocks, TB_GETRF_THREADS);
+}
+
+tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
+                                 int blocks, int threads)
+{
+    if (rows > rows_maximum(form, element, architecture, blocks, threads))
+        return (tb_getrf_shape){.form = TB_GETRF_NONE};
+    const int rows_of_block = (int)tb_ceil_div(rows, blocks);
+    tb_getrf_depth depth = TB_GETRF_ROWS_4;
+    while (depth < TB_GETRF_DEEP &&
+           (rows_of_block > rows_in_registers(depth, element, threads) ||
+            rows_in_registers(depth, element, threads) > rows_in_registers(TB_GETRF_DEEP, element, threads)))
+        depth++;
+    const int beyond = rows_of_block - rows_in_registers(depth, element, threads),
+              further = beyond > 0 ? (int)tb_ceil_div(beyond, threads) : 0;
+    return (tb_getrf_shape){.form = form,
+                            .depth = depth,
+                            .blocks = blocks,
+                            .rows_of_block = rows_of_block,
+                            .threads = threads,
+                            .shared_bytes =
+                                letters_of_block(form, element) + further * further_bytes(element, threads)};
 }
 
 tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
                               int blocks)
 {
-    if (rows > tb_getrf_rows_maximum(form, element, architecture, blocks))
-        return (tb_getrf_shape){.form = TB_GETRF_NONE};
-    const int rows_of_block = (int)tb_ceil_div(rows, blocks),
-              beyond = rows_of_block - rows_in_registers(element, architecture),
-              further = beyond > 0 ? (int)tb_ceil_div(beyond, TB_GETRF_THREADS) : 0;
-    return (tb_getrf_shape){.form = form,
-                            .blocks = blocks,
-                            .rows_of_block = rows_of_block,
-                            .shared_bytes =
-                                letters_of_block(form, element) + further * further_bytes(element)};
+    const int threads =
+        tb_ceil_div(rows, blocks) <= TB_GETRF_THREADS / 2 ? TB_GETRF_THREADS / 2 : TB_GETRF_THREADS;
+    return tb_shape_getrf_of(form, element, architecture, rows, blocks, threads);
 }
 
 /* Threads have a row each, as far as there are blocks: then steps are shortest. */
@@ -186,12 +213,12 @@ tb_status tb_launch_getrf(const tb_launcher *launcher, tb_getrf_shape shape, con
         return TB_UNSUPPORTED;
     if (panel->rows == 0 || panel->columns == 0)
         return TB_OK;
-    tb_entry *entry = &tb_entries_getrf[shape.form][panel->element];
+    tb_entry *entry = &tb_entries_getrf[shape.form][shape.depth][panel->element];
     if (shape.form == TB_GETRF_CLUSTER)
-        return launcher->launch_clusters(launcher, entry, shape.blocks, shape.blocks, TB_GETRF_THREADS,
+        return launcher->launch_clusters(launcher, entry, shape.blocks, shape.blocks, shape.threads,
                                          shape.shared_bytes, &arguments);
     if (shape.form == TB_GETRF_GRID)
-        return launcher->launch_together(launcher, entry, shape.blocks, TB_GETRF_THREADS, shape.shared_bytes,
+        return launcher->launch_together(launcher, entry, shape.blocks, shape.threads, shape.shared_bytes,
                                          &arguments);
-    return launcher->launch(launcher, entry, shape.blocks, TB_GETRF_THREADS, shape.shared_bytes, &arguments);
+    return launcher->launch(launcher, entry, shape.blocks, shape.threads, shape.shared_bytes, &arguments);
 }

@@ -12,12 +12,21 @@ typedef enum tb_getrf_form {
     TB_GETRF_FORMS
 } tb_getrf_form;
 
+/* Rows that lanes have in registers; deep blocks have further ones in shared memory. */
+typedef enum tb_getrf_depth {
+    TB_GETRF_ROWS_4,
+    TB_GETRF_ROWS_8,
+    TB_GETRF_DEEP,
+    TB_GETRF_DEPTHS
+} tb_getrf_depth;
+
 typedef struct tb_getrf_shape {
     tb_getrf_form form;
-    int blocks, rows_of_block, shared_bytes;
+    tb_getrf_depth depth;
+    int blocks, rows_of_block, threads, shared_bytes;
 } tb_getrf_shape;
 
-extern tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_ELEMENTS];
+extern tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_GETRF_DEPTHS][TB_ELEMENTS];
 
 /* The most rows that a panel may have for a form with so many blocks; 0: a device of this architecture does not run it. */
 int64_t tb_getrf_rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks);
@@ -31,6 +40,10 @@ int64_t tb_getrf_rows_on(tb_target target, tb_element element);
 /* So many blocks of a form; TB_GETRF_NONE where they have no room for so many rows. */
 tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
                               int blocks);
+
+/* The same of blocks of so many threads, a multiple of 32 up to TB_GETRF_THREADS. */
+tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
+                                 int blocks, int threads);
 
 /* Device memory that a grid needs beside the panel: the caller sets all of it to 0 once, and panels that wait for each other may
  * use it in turn. */

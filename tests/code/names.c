@@ -41,7 +41,7 @@ int main(void)
     note(tb_entries_masked_copy[TB_FP32].module);
     for (tb_element element = 0; element < TB_ELEMENTS; element++) {
         note(tb_entries_potrf_panel[element].module);
-        note(tb_entries_getrf[TB_GETRF_ALONE][element].module);
+        note(tb_entries_getrf[TB_GETRF_ALONE][TB_GETRF_ROWS_4][element].module);
     }
     for (int i = 0; i < module_count; i++) {
         const uint32_t *binary = tb_binary_in(&tb_own_code, modules[i]->name);
