@@ -83,8 +83,9 @@ static void becomes(noted *device, tb_routine routine, int64_t rows, const char 
     const size_t workspace = tb_panel_workspace(routine, rows, device->launcher.target);
     const tb_status status =
         tb_launch_panel(&device->launcher, &block, 1000, &info, workspace > 0 ? memory : NULL);
-    CHECK(status == TB_OK && strncmp(device->symbol, symbol, strlen(symbol)) == 0 && device->blocks == blocks &&
-              device->cluster == cluster && device->together == together && (workspace > 0) == together,
+    CHECK(status == TB_OK && strncmp(device->symbol, symbol, strlen(symbol)) == 0 &&
+              device->blocks == blocks && device->cluster == cluster && device->together == together &&
+              (workspace > 0) == together,
           "%lld rows of %s: status %d, %lld blocks of %s, clusters of %d, %zu bytes", (long long)rows,
           tb_routine_rows[routine].name, status, (long long)device->blocks, device->symbol, device->cluster,
           workspace);
@@ -234,6 +235,10 @@ static void exchanges(void)
     REFUSES_EXCHANGE(exchange.matrix.element = TB_ELEMENTS);
     REFUSES_EXCHANGE(exchange.pivots.data = NULL);
     REFUSES_EXCHANGE(exchange.pivots.bits = 64);
+    REFUSES_EXCHANGE((exchange.has_panel = true, exchange.count = 33, exchange.panel = 0));
+    REFUSES_EXCHANGE((exchange.has_panel = true, exchange.count = 32, exchange.panel = 19));
+    REFUSES_EXCHANGE((exchange.has_panel = true, exchange.count = 32, exchange.panel = -1));
+    REFUSES_EXCHANGE((exchange.has_panel = exchange.backwards = true, exchange.count = 32));
 }
 
 int main(void)
