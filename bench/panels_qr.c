@@ -142,7 +142,7 @@ static finding check(const bench *bench, tb_geqrf_shape shape, const tb_matrix *
 
 static void try_shape(bench *bench, tb_geqrf_shape shape, const tb_matrix *panel, const void *drawn)
 {
-    static const char *const forms[] = {"", "alone", "cluster", "grid"};
+    static const char *const forms[] = {"", "alone", "cluster", "meeting", "grid"};
     if (shape.form == TB_GEQRF_NONE || !shape.on_chip)
         return;
     MUST(cudaMemcpy(panel->data, drawn, tb_matrix_bytes(panel), cudaMemcpyHostToDevice));
@@ -182,9 +182,10 @@ static void try_rows(bench *bench, tb_element element, int64_t rows)
     MUST(cudaMalloc(&bench->results.v, bytes));
     bench->results.ld_of_v = rows;
     try_shape(bench, tb_shape_geqrf(TB_GEQRF_ALONE, element, architecture, rows, 1), &panel, drawn);
-    for (int blocks = 2; blocks <= TB_GEQRF_CLUSTER_MAXIMUM; blocks *= 2)
-        try_shape(bench, tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, blocks), &panel,
-                  drawn);
+    for (int form = TB_GEQRF_CLUSTER; form <= TB_GEQRF_MEETING; form++)
+        for (int blocks = 2; blocks <= TB_GEQRF_CLUSTER_MAXIMUM; blocks *= 2)
+            try_shape(bench, tb_shape_geqrf((tb_geqrf_form)form, element, architecture, rows, blocks), &panel,
+                      drawn);
     for (int blocks = 4; blocks <= TB_GEQRF_GRID_MAXIMUM && blocks <= bench->launcher.target.multiprocessors;
          blocks *= 2)
         try_shape(bench, tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks), &panel, drawn);

@@ -40,6 +40,58 @@ __device__ __forceinline__ void put(unsigned address, double value)
 #endif
 }
 
+/* ---- Mailboxes ---------------------------------------------------------------------------------------------- */
+
+/* A barrier of 8 bytes in shared memory, whose phases are over when all has come that was expected: so many bytes in so many pieces, from
+ * any blocks of the cluster. Phases have parities in turn, the first one 0. Blocks see it once they have met. */
+__device__ __forceinline__ void make_mailbox(unsigned barrier, int /* pieces */)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
+                 : "memory");
+#endif
+}
+__device__ __forceinline__ void expect(unsigned barrier, int bytes)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+#endif
+}
+__device__ __forceinline__ void await_all(unsigned barrier, unsigned parity)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{\n"
+                 ".reg .pred over;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%0], %1;\n"
+                 "@!over bra again;\n"
+                 "}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+#endif
+}
+
+/* Writes to a block's shared memory; its mailbox counts what has come. */
+__device__ __forceinline__ void send(unsigned address, float value, unsigned barrier)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(address),
+                 "f"(value), "r"(barrier)
+                 : "memory");
+#endif
+}
+__device__ __forceinline__ void send(unsigned address, double value, unsigned barrier)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(address),
+                 "d"(value), "r"(barrier)
+                 : "memory");
+#endif
+}
+
+/* ---- Flags -------------------------------------------------------------------------------------------------- */
+
 /* Sets a flag; who has awaited it sees what the warp has written before. */
 __device__ __forceinline__ void announce(uint32_t *flag, uint32_t value)
 {

@@ -57,8 +57,9 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     __device__ geqrf(const tb_geqrf_panel &x, number *shared)
         : rows(x, joined_sums<number>::rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE),
           of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
-          sums(x, of_warps, shared + TB_GEQRF_OF_WARPS), staged(first_staged(shared) + warp() * layers),
-          triangle{behind_staged(shared)}, has_first_rows(joined_sums<number>::rank() == 0 && warp() == 0),
+          sums(x, of_warps, shared + TB_GEQRF_OF_WARPS),
+          staged(first_staged(shared) + warp() * layers), triangle{behind_staged(shared)},
+          has_first_rows(joined_sums<number>::rank() == 0 && warp() == 0),
           makes_triangle(joined_sums<number>::rank() == x.blocks - 1)
     {
         static_assert(sizeof(staged_column) == TB_GEQRF_STAGED_BYTES(sizeof(number)) &&
@@ -69,7 +70,8 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     /* ---- Sums of a warp, and of all -------------------------------------------------------------------------- */
 
     /* Lanes that have the same columns join theirs; each is told that of one of the columns, the lane's. */
-    template <class operation> __device__ __forceinline__ static number of_warp(const number (&of_slots)[slots])
+    template <class operation>
+    __device__ __forceinline__ static number of_warp(const number (&of_slots)[slots])
     {
         const bool upper = lane() & 2 * groups, odd = lane() & groups;
         number of_two[2];
@@ -267,17 +269,16 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
 #pragma unroll
             for (int s = slot; s < slots; s++)
                 if (const int own = rows::column_of(s); own >= step && rows::has(layer, i, own))
-                    write(at + own * column,
-                          own == step ? product(below, reflector.factor)
-                                      : less_product(read<number>(at + own * column), below, times_column[s]));
+                    write(at + own * column, own == step ? product(below, reflector.factor)
+                                                         : less_product(read<number>(at + own * column),
+                                                                        below, times_column[s]));
             __syncwarp();
         });
     }
     template <int slot>
-    __device__ __forceinline__ static void update_row(number (&row)[slots], number below, bool is_below, bool is_step,
-                                               bool is_own, bool is_later,
-                                               const reflector<number> &reflector,
-                                               const number (&times_column)[slots])
+    __device__ __forceinline__ static void
+    update_row(number (&row)[slots], number below, bool is_below, bool is_step, bool is_own, bool is_later,
+               const reflector<number> &reflector, const number (&times_column)[slots])
     {
         if (!is_below && !is_step)
             return;
@@ -295,7 +296,6 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
         const bool is_last_row = step + 1 == x.rows;
         real lifted = 1, squares;
         number of_column, in_row, alpha;
-        bool is_careful;
 #pragma unroll 1
         while (true) {
             stage<slot>(step);
@@ -304,16 +304,16 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             round++;
             squares = real_part(of_lane(of_column, step));
             alpha = of_lane(in_row, step);
-            is_careful = lifted > 1 || !(squares >= least_square<real> && is_finite(alpha, squares));
-            if (!is_careful || is_last_row || lifted > 1)
+            if (!(squares < least_square<real>) || lifted > 1)
+                break;
+            lifted = lift<real>;
+            if (is_last_row)
                 break;
             lift_column<slot>(step);
-            lifted = lift<real>;
         }
-        const bool is_there = !is_careful || squares != 0 || imaginary_part(alpha) != 0;
-        const reflector<number> reflector = !is_careful ? reflector_of(alpha, squares)
-                                            : is_there  ? careful_reflector(alpha, squares, lifted)
-                                                        : no_reflector(alpha);
+        const bool is_there = squares != 0 || imaginary_part(alpha) != 0;
+        const reflector<number> reflector =
+            is_there ? reflector_of(alpha, squares, lifted) : no_reflector(alpha);
         /* Of the reflector with the lane's column. */
         const number with_column = plus_product(in_row, reflector.factor, of_column);
         if (makes_triangle && warp() == 0)
@@ -324,19 +324,6 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
         number times_column[slots];
         by_slots(taken, times_column);
         update<slot>(step, reflector, times_column);
-    }
-    /* Of a column whose number in the step's row has not been lifted. */
-    __device__ __forceinline__ static reflector<number> careful_reflector(number alpha, real squares,
-                                                                          real lifted)
-    {
-        reflector<number> result;
-        careful_reflector_of(times(alpha, lifted), squares, &result);
-        result.beta *= 1 / lifted;
-        return result;
-    }
-    __device__ __forceinline__ static bool is_finite(number alpha, real squares)
-    {
-        return fabs(real_part(alpha)) + fabs(imaginary_part(alpha)) + squares < real(INFINITY);
     }
     __device__ __forceinline__ void note_in_triangle(int step, const reflector<number> &reflector,
                                                      number with_column) const
@@ -387,7 +374,9 @@ __device__ __forceinline__ void run_geqrf(const tb_geqrf_panel &x)
 /* Before 9.0 there are no clusters. */
 #if __CUDA_ARCH__ >= 900
 #define TB_GEQRF_RUN_CLUSTER(number) panels::run_geqrf<number, panels::sums_of_cluster>(x)
+#define TB_GEQRF_RUN_MEETING(number) panels::run_geqrf<number, panels::sums_of_meeting_cluster>(x)
 #else
+#define TB_GEQRF_RUN_MEETING(number)
 #define TB_GEQRF_RUN_CLUSTER(number)
 #endif
 
@@ -403,6 +392,10 @@ __device__ __forceinline__ void run_geqrf(const tb_geqrf_panel &x)
     TB_GEQRF_ENTRY(letter##geqrf_cluster)                                                                    \
     {                                                                                                        \
         TB_GEQRF_RUN_CLUSTER(number);                                                                        \
+    }                                                                                                        \
+    TB_GEQRF_ENTRY(letter##geqrf_meeting)                                                                    \
+    {                                                                                                        \
+        TB_GEQRF_RUN_MEETING(number);                                                                        \
     }                                                                                                        \
     TB_GEQRF_ENTRY(letter##geqrf_grid)                                                                       \
     {                                                                                                        \

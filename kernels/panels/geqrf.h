@@ -14,17 +14,17 @@
 #define TB_GEQRF_ROWS_OF_LAYER (TB_GEQRF_THREADS / 32 * TB_GEQRF_ROWS_OF_WARP)
 
 /* Layers that are in registers. Further ones are in shared memory, as far as there is room for them, or else where the panel is. */
-#define TB_GEQRF_LAYERS_FP32         6
-#define TB_GEQRF_LAYERS_FP64         3
-#define TB_GEQRF_LAYERS_COMPLEX_FP32 3
+#define TB_GEQRF_LAYERS_FP32         5
+#define TB_GEQRF_LAYERS_FP64         2
+#define TB_GEQRF_LAYERS_COMPLEX_FP32 2
 #define TB_GEQRF_LAYERS_COMPLEX_FP64 1
 
 typedef struct tb_geqrf_panel {
     void *a;
     int64_t ld;
-    int32_t rows, columns;    /* at least 1 */
-    int32_t blocks;           /* of the cluster, or of the grid */
-    int32_t rows_of_block;    /* a multiple of TB_GEQRF_ROWS_OF_WARP; the last blocks may have fewer, or none */
+    int32_t rows, columns; /* at least 1 */
+    int32_t blocks;        /* of the cluster, or of the grid */
+    int32_t rows_of_block; /* a multiple of TB_GEQRF_ROWS_OF_WARP; the last blocks may have fewer, or none */
     int32_t layers_in_shared; /* behind those in registers */
     void *tau;                /* steps: min(rows, columns) */
     void *t;                  /* steps x steps: the block reflector's triangle, below it zeros */
@@ -35,7 +35,7 @@ typedef struct tb_geqrf_panel {
 } tb_geqrf_panel;
 
 /* What warps, or blocks, tell each other in numbers: one a column. Of two steps, in turn. */
-#define TB_GEQRF_LETTERS(count) (2 * (count) * TB_GEQRF_COLUMNS)
+#define TB_GEQRF_LETTERS(count) (2 * (count)*TB_GEQRF_COLUMNS)
 
 /* Numbers of shared memory: the sums of a block's warps and the row of the step; what each form has beside them; the column of the step,
  * of each warp and layer by quarters of 8 and so many bytes more; and the triangle.
@@ -46,6 +46,9 @@ typedef struct tb_geqrf_panel {
 #define TB_GEQRF_LINE             (TB_GEQRF_COLUMNS + 1)
 #define TB_GEQRF_TRIANGLE         (TB_GEQRF_COLUMNS * TB_GEQRF_LINE)
 #define TB_GEQRF_BETWEEN_QUARTERS 16
+
+/* And of a cluster's form two mailboxes. */
+#define TB_GEQRF_MAILBOX_BYTES 16
 
 /* Bytes of the column of the step in a layer of a warp; of a layer in shared memory, whose columns are 4 numbers more apart. */
 #define TB_GEQRF_STAGED_BYTES(bytes_of_number) (4 * (8 * (bytes_of_number) + TB_GEQRF_BETWEEN_QUARTERS))

@@ -113,6 +113,7 @@ template <class number> struct panel_rows {
         }
         for_further([&](int layer, int i, real *to, int64_t column_of_to) {
             const lane_rows<real> from = in_memory(layer);
+#pragma unroll 1
             for (int column = group; column < columns && is_in_shared(layer); column += groups)
                 write(to + column * column_of_to,
                       has(layer, i, column) ? read<number>(from.first + column * from.column + i * from.row)
@@ -151,6 +152,7 @@ template <class number> struct panel_rows {
         }
         for_further([&](int layer, int i, const real *from, int64_t column_of_from) {
             const lane_rows<real> to = in_memory(layer);
+#pragma unroll 1
             for (int column = group; has(layer, i, column); column += groups) {
                 const number a = read<number>(from + column * column_of_from);
                 if (is_in_shared(layer))

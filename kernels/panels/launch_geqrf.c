@@ -18,8 +18,10 @@ enum { SHARED_MOST = 227 << 10 };
             ENTRY(TB_COMPLEX_FP32, "cgeqrf_" name), ENTRY(TB_COMPLEX_FP64, "zgeqrf_" name)                   \
     }
 
-tb_entry tb_entries_geqrf[TB_GEQRF_FORMS][TB_ELEMENTS] = {
-    [TB_GEQRF_ALONE] = FORM("alone"), [TB_GEQRF_CLUSTER] = FORM("cluster"), [TB_GEQRF_GRID] = FORM("grid")};
+tb_entry tb_entries_geqrf[TB_GEQRF_FORMS][TB_ELEMENTS] = {[TB_GEQRF_ALONE] = FORM("alone"),
+                                                          [TB_GEQRF_CLUSTER] = FORM("cluster"),
+                                                          [TB_GEQRF_MEETING] = FORM("meeting"),
+                                                          [TB_GEQRF_GRID] = FORM("grid")};
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------- */
 
@@ -50,15 +52,20 @@ static int layers_in_registers(tb_element element)
     return layers[element];
 }
 
+static bool is_cluster(tb_geqrf_form form)
+{
+    return form == TB_GEQRF_CLUSTER || form == TB_GEQRF_MEETING;
+}
+
 /* What a block has beside layers (kernels/panels/geqrf.h). */
 static int fixed_bytes(tb_geqrf_form form, tb_element element)
 {
     const int bytes = (int)tb_bytes_of(element),
-              of_form = form == TB_GEQRF_CLUSTER ? TB_GEQRF_OF_CLUSTER
-                        : form == TB_GEQRF_GRID  ? TB_GEQRF_OF_GRID
-                                                 : 0,
+              of_form = is_cluster(form)        ? TB_GEQRF_OF_CLUSTER
+                        : form == TB_GEQRF_GRID ? TB_GEQRF_OF_GRID
+                                                : 0,
               numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE;
-    return numbers * bytes +
+    return numbers * bytes + (is_cluster(form) ? TB_GEQRF_MAILBOX_BYTES : 0) +
            TB_GEQRF_THREADS / 32 * layers_in_registers(element) * TB_GEQRF_STAGED_BYTES(bytes);
 }
 
@@ -69,7 +76,7 @@ static int layer_bytes(tb_element element)
 
 static bool runs(tb_geqrf_form form, int architecture)
 {
-    return form != TB_GEQRF_NONE && (form != TB_GEQRF_CLUSTER || (architecture >= 90 && TB_CODE_FROM_90 != 0));
+    return form != TB_GEQRF_NONE && (!is_cluster(form) || (architecture >= 90 && TB_CODE_FROM_90 != 0));
 }
 
 static int most_layers_in_shared(tb_geqrf_form form, tb_element element, int architecture)
@@ -81,8 +88,7 @@ int64_t tb_geqrf_rows_on_chip(tb_geqrf_form form, tb_element element, int archit
 {
     if (!runs(form, architecture))
         return 0;
-    const int layers =
-        layers_in_registers(element) + most_layers_in_shared(form, element, architecture);
+    const int layers = layers_in_registers(element) + most_layers_in_shared(form, element, architecture);
     return (int64_t)blocks * layers * TB_GEQRF_ROWS_OF_LAYER;
 }
 
@@ -93,8 +99,11 @@ tb_geqrf_shape tb_shape_geqrf(tb_geqrf_form form, tb_element element, int archit
     if (!runs(form, architecture) || rows_of_block * blocks > INT32_MAX)
         return (tb_geqrf_shape){.form = TB_GEQRF_NONE};
     const int most = most_layers_in_shared(form, element, architecture),
-              further = (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) - layers_in_registers(element),
-              in_shared = further < 0 ? 0 : further < most ? further : most;
+              further =
+                  (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) - layers_in_registers(element),
+              in_shared = further < 0      ? 0
+                          : further < most ? further
+                                           : most;
     return (tb_geqrf_shape){.form = form,
                             .blocks = blocks,
                             .rows_of_block = (int)rows_of_block,
@@ -160,7 +169,7 @@ tb_status tb_launch_geqrf(const tb_launcher *launcher, tb_geqrf_shape shape, con
     if (panel->rows == 0 || panel->columns == 0)
         return TB_OK;
     tb_entry *entry = &tb_entries_geqrf[shape.form][panel->element];
-    if (shape.form == TB_GEQRF_CLUSTER)
+    if (is_cluster(shape.form))
         return launcher->launch_clusters(launcher, entry, shape.blocks, shape.blocks, TB_GEQRF_THREADS,
                                          shape.shared_bytes, &arguments);
     return launcher->launch(launcher, entry, shape.blocks, TB_GEQRF_THREADS, shape.shared_bytes, &arguments);

@@ -8,6 +8,7 @@ typedef enum tb_geqrf_form {
     TB_GEQRF_NONE, /* no kernel takes the panel */
     TB_GEQRF_ALONE,
     TB_GEQRF_CLUSTER,
+    TB_GEQRF_MEETING, /* a cluster whose blocks meet in each step, to be measured beside the other */
     TB_GEQRF_GRID, /* its blocks wait for each other, so that all have to run at a time: a cooperative launch */
     TB_GEQRF_FORMS
 } tb_geqrf_form;

@@ -52,20 +52,15 @@ __device__ __forceinline__ int warp()
     return int(threadIdx.x) / lanes;
 }
 
-/* The first `there` of so many at most, which is a power of two up to 16. */
-template <class operation, int most, class number>
-__device__ __forceinline__ number over(const number (*told)[columns], int there = most)
+/* Of the lane's column, of `count` tellers from the first one on, of whom so many are there; a power of two. */
+template <class operation, int count, class number>
+__device__ __forceinline__ number over(const number (*told)[columns], int there = count)
 {
-    number of[most];
-#pragma unroll
-    for (int i = 0; i < most; i++)
-        of[i] = i < there ? told[i][lane()] : number_of<number>(0);
-#pragma unroll
-    for (int halvings = 1; halvings <= 4; halvings++)
-#pragma unroll
-        for (int i = 0; i < most >> halvings; i++)
-            of[i] = operation()(of[i], of[i + (most >> halvings)]);
-    return of[0];
+    if constexpr (count == 1)
+        return there > 0 ? (*told)[lane()] : number_of<number>(0);
+    else
+        return operation()(over<operation, count / 2>(told, there),
+                           over<operation, count / 2>(told + count / 2, there - count / 2));
 }
 
 template <class number> struct sums_alone {
@@ -98,14 +93,108 @@ template <class number> struct sums_alone {
 };
 
 template <class number> struct sums_of_cluster {
-    static constexpr int shared_numbers = TB_GEQRF_OF_CLUSTER, senders = 4;
+    static constexpr int shared_numbers = TB_GEQRF_OF_CLUSTER + TB_GEQRF_MAILBOX_BYTES / sizeof(number),
+                         senders = 4;
     using letters_of_blocks = letters_of<number, TB_GEQRF_CLUSTER_MAXIMUM>[2];
-    static_assert(sizeof(letters_of_blocks) == shared_numbers * sizeof(number), "what is launched has room");
+    using real = real_of<number>;
+    static_assert(sizeof(letters_of_blocks) == TB_GEQRF_OF_CLUSTER * sizeof(number),
+                  "what is launched has room");
+    const tb_geqrf_panel &x;
+    letters_of_warps<number> &of_warps;
+    letters_of_blocks &arrived;
+    const unsigned mailboxes; /* two, each of a round in turn */
+
+    __device__ sums_of_cluster(const tb_geqrf_panel &x, letters_of_warps<number> &of_warps, number *shared)
+        : x(x), of_warps(of_warps), arrived(*reinterpret_cast<letters_of_blocks *>(shared)),
+          mailboxes(address_of(shared[TB_GEQRF_OF_CLUSTER]))
+    {
+    }
+    __device__ __forceinline__ static int rank()
+    {
+        return cluster::rank();
+    }
+    template <class type> __device__ __forceinline__ static unsigned address_of(const type &shared)
+    {
+        return unsigned(__cvta_generic_to_shared(&shared));
+    }
+    __device__ __forceinline__ unsigned mailbox(int round) const
+    {
+        return mailboxes + round % 2 * 8;
+    }
+    /* Of all blocks, and the row. */
+    __device__ __forceinline__ int pieces() const
+    {
+        return (x.blocks + 1) * columns * reals_of<number>;
+    }
+    /* All blocks are there, and so is their shared memory. */
+    __device__ __forceinline__ void begin() const
+    {
+        if (threadIdx.x < 2)
+            between_blocks::make_mailbox(mailbox(int(threadIdx.x)), pieces());
+        cluster::meet();
+    }
+    __device__ __forceinline__ void end() const
+    {
+    }
+
+    __device__ __forceinline__ static void send(unsigned address, real a, unsigned barrier)
+    {
+        between_blocks::send(address, a, barrier);
+    }
+    __device__ __forceinline__ static void send(unsigned address, complex<real> a, unsigned barrier)
+    {
+        between_blocks::send(address, a.re, barrier);
+        between_blocks::send(address + sizeof(real), a.im, barrier);
+    }
+    template <class operation> __device__ __forceinline__ void tell(int round) const
+    {
+        const int turn = round % 2;
+        const number own = over<operation, warps>(of_warps[turn].numbers);
+        const unsigned number_here = address_of(arrived[turn].numbers[rank()][lane()]),
+                       row_here = address_of(arrived[turn].row[lane()]);
+        for (int to = warp(); to < x.blocks; to += senders) {
+            const unsigned to_mailbox = cluster::address_in(mailbox(round), to);
+            send(cluster::address_in(number_here, to), own, to_mailbox);
+            if (rank() == 0)
+                send(cluster::address_in(row_here, to), of_warps[turn].row[lane()], to_mailbox);
+        }
+    }
+
+    template <class operation> __device__ __forceinline__ number join(int round) const
+    {
+        const auto &numbers = arrived[round % 2].numbers;
+        if (threadIdx.x == TB_GEQRF_THREADS - 1)
+            between_blocks::expect(mailbox(round), pieces() * int(sizeof(real)));
+        __syncthreads();
+        if (warp() < senders)
+            tell<operation>(round);
+        between_blocks::await_all(mailbox(round), unsigned(round) / 2 % 2);
+        if (x.blocks <= 2)
+            return over<operation, 2>(numbers, x.blocks);
+        if (x.blocks <= 4)
+            return over<operation, 4>(numbers, x.blocks);
+        if (x.blocks <= 8)
+            return over<operation, 8>(numbers, x.blocks);
+        return over<operation, TB_GEQRF_CLUSTER_MAXIMUM>(numbers, x.blocks);
+    }
+    __device__ __forceinline__ const number *row(int round) const
+    {
+        return arrived[round % 2].row;
+    }
+};
+
+template <class number> struct sums_of_meeting_cluster {
+    static constexpr int shared_numbers = TB_GEQRF_OF_CLUSTER + TB_GEQRF_MAILBOX_BYTES / sizeof(number),
+                         senders = 4;
+    using letters_of_blocks = letters_of<number, TB_GEQRF_CLUSTER_MAXIMUM>[2];
+    static_assert(sizeof(letters_of_blocks) == TB_GEQRF_OF_CLUSTER * sizeof(number),
+                  "what is launched has room");
     const tb_geqrf_panel &x;
     letters_of_warps<number> &of_warps;
     letters_of_blocks &arrived;
 
-    __device__ sums_of_cluster(const tb_geqrf_panel &x, letters_of_warps<number> &of_warps, number *shared)
+    __device__ sums_of_meeting_cluster(const tb_geqrf_panel &x, letters_of_warps<number> &of_warps,
+                                       number *shared)
         : x(x), of_warps(of_warps), arrived(*reinterpret_cast<letters_of_blocks *>(shared))
     {
     }
@@ -182,8 +271,7 @@ template <class number> struct sums_of_grid {
     __device__ sums_of_grid(const tb_geqrf_panel &x, letters_of_warps<number> &of_warps, number *shared)
         : x(x), of_warps(of_warps), heard(*reinterpret_cast<letters_of<number, warps> *>(shared)),
           flags(static_cast<uint32_t *>(x.letters)), left(flags + TB_GEQRF_GRID_MAXIMUM),
-          told(
-              reinterpret_cast<letters_of_blocks *>(static_cast<char *>(x.letters) + TB_GEQRF_FLAG_BYTES))
+          told(reinterpret_cast<letters_of_blocks *>(static_cast<char *>(x.letters) + TB_GEQRF_FLAG_BYTES))
     {
         static_assert(sizeof heard == shared_numbers * sizeof(number), "what is launched has room");
     }

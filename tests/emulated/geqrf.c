@@ -213,17 +213,18 @@ static void check_odd(const panel *x, const factored *factored)
 static void check(const panel *x)
 {
     const tb_element element = x->a.element;
-    const factored factored = {
-        .rows = x->a.rows,
-        .columns = x->a.columns,
-        .before = {element, x->before, x->a.ld},
-        .a = {element, x->a.data, x->a.ld},
-        .tau = {element, x->in_tau.start, 1},
-        .t = {element, x->in_t.start, x->ld_of_t},
-        .v = {element, x->wants_v ? x->in_v.start : NULL, x->ld_of_v},
-        .terms = 8 * (x->shape.rows_of_block / TB_GEQRF_ROWS_OF_LAYER + 1)};
+    const factored factored = {.rows = x->a.rows,
+                               .columns = x->a.columns,
+                               .before = {element, x->before, x->a.ld},
+                               .a = {element, x->a.data, x->a.ld},
+                               .tau = {element, x->in_tau.start, 1},
+                               .t = {element, x->in_t.start, x->ld_of_t},
+                               .v = {element, x->wants_v ? x->in_v.start : NULL, x->ld_of_v},
+                               .terms = 8 * (x->shape.rows_of_block / TB_GEQRF_ROWS_OF_LAYER + 1)};
     const bool has_odd = x->kind == NONE || x->kind == INFINITE;
     const finding found = check_factored(&factored, has_odd ? x->odd_column : x->a.columns);
+        printf("%s: %Lg %s (%lld,%lld)\n", x->what, found.worst, found.what, (long long)found.row,
+               (long long)found.column);
     CHECK(found.worst <= 1, "%s: %s at (%lld, %lld) is off by %Lg of what is allowed", x->what, found.what,
           (long long)found.row, (long long)found.column, found.worst);
     if (has_odd)
@@ -286,6 +287,7 @@ static void try_element(tb_element element, check_random *random)
     try_sizes(element, random);
     try_form(element, TB_GEQRF_CLUSTER, 2, 3, random); /* some blocks have no rows */
     try_form(element, TB_GEQRF_CLUSTER, 16, 1111, random);
+    try_form(element, TB_GEQRF_MEETING, 4, 700, random);
     try_form(element, TB_GEQRF_GRID, 5, 700, random);
     the_largest(element, TB_GEQRF_ALONE, 1, random);
     the_largest(element, TB_GEQRF_CLUSTER, 2, random);

@@ -19,6 +19,26 @@ template <class type> inline void put(unsigned address, type value)
     std::memcpy(emulated::memory_at(address, sizeof value), &value, sizeof value);
 }
 
+inline void make_mailbox(unsigned barrier, int pieces)
+{
+    emulated::init_barrier(barrier, pieces);
+}
+
+inline void expect(unsigned, int)
+{
+}
+
+inline void await_all(unsigned barrier, unsigned parity)
+{
+    emulated::wait_for_phase(barrier, parity);
+}
+
+template <class type> inline void send(unsigned address, type value, unsigned barrier)
+{
+    put(address, value);
+    emulated::arrive(barrier);
+}
+
 inline void announce(uint32_t *flag, uint32_t value)
 {
     *flag = value;
