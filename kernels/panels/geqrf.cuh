@@ -294,7 +294,8 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     template <int slot> __device__ __forceinline__ void take_step(int step)
     {
         const bool is_last_row = step + 1 == x.rows;
-        real lifted = 1, squares;
+        bool is_lifted = false;
+        real squares;
         number of_column, in_row, alpha;
 #pragma unroll 1
         while (true) {
@@ -304,16 +305,16 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             round++;
             squares = real_part(of_lane(of_column, step));
             alpha = of_lane(in_row, step);
-            if (!(squares < least_square<real>) || lifted > 1)
+            if (!(squares < least_square<real>) || is_lifted)
                 break;
-            lifted = lift<real>;
+            is_lifted = true;
             if (is_last_row)
                 break;
             lift_column<slot>(step);
         }
         const bool is_there = squares != 0 || imaginary_part(alpha) != 0;
         const reflector<number> reflector =
-            is_there ? reflector_of(alpha, squares, lifted) : no_reflector(alpha);
+            is_there ? reflector_of(alpha, squares, is_lifted) : no_reflector(alpha);
         /* Of the reflector with the lane's column. */
         const number with_column = plus_product(in_row, reflector.factor, of_column);
         if (makes_triangle && warp() == 0)

@@ -107,21 +107,26 @@ template <class real> __device__ __forceinline__ complex<real> tau_of(complex<re
  * that lifted squares of its own would overflow has a norm that the others do not change. */
 template <class number>
 __device__ __forceinline__ reflector<number> reflector_of(number alpha, real_of<number> squares,
-                                                          real_of<number> lifted)
+                                                          bool is_lifted)
 {
     using real = real_of<number>;
-    const bool outweighs = magnitude(alpha) * lifted > far_larger<real>;
-    const real by = outweighs ? real(1) : lifted, left = outweighs ? lifted : real(1);
-    const number first = times(alpha, by);
+    const bool outweighs = is_lifted && magnitude(alpha) * lift<real> > far_larger<real>;
+    const number first = is_lifted && !outweighs ? times(alpha, lift<real>) : alpha;
     const real re = real_part(first), im = imaginary_part(first),
-               square =
-                   multiply_add(re, re, multiply_add(im, im, outweighs && lifted > 1 ? real(0) : squares)),
+               square = multiply_add(re, re, multiply_add(im, im, outweighs ? real(0) : squares)),
                reciprocal = reciprocal_root(square), about = square * reciprocal,
                norm = multiply_add(reciprocal / 2, multiply_add(-about, about, square), about),
                beta = real(-copysign(norm, re));
     const number difference = less_real(first, beta);
-    return {tau_of(first, real(-copysign(reciprocal, re))), times(difference, left),
-            times(reciprocal_of(difference), 1 / left), beta * (1 / by)};
+    reflector<number> result = {tau_of(first, real(-copysign(reciprocal, re))), difference,
+                                reciprocal_of(difference), beta};
+    if (outweighs) {
+        result.first = times(result.first, lift<real>);
+        result.factor = times(result.factor, 1 / lift<real>);
+    } else if (is_lifted) {
+        result.beta *= 1 / lift<real>;
+    }
+    return result;
 }
 
 /* Where there is nothing to reflect. */
