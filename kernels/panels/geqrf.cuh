@@ -26,22 +26,20 @@ template <class number> struct staged_layer {
     piece<number> of_quarter[quarters][pieces + 1];
 };
 
-template <class number, template <class> class joined_sums> struct geqrf : panel_rows<number> {
-    using rows = panel_rows<number>;
-    using rows::group;
+template <class number, template <class> class joined_sums>
+struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
+    using rows = panel_rows<number, joined_sums<number>::has_further_rows>;
     using rows::layers;
     using rows::own;
-    using rows::own_layers;
-    using rows::quarter;
+    using rows::place;
     using rows::x;
     using real = real_of<number>;
     using staged_column = staged_layer<number>;
     letters_of_warps<number> &of_warps;
     const joined_sums<number> sums;
-    staged_column *const staged; /* the warp's, one a layer */
+    staged_column *const staged; /* one a warp and layer */
     const block_reflector<number> triangle;
-    const bool has_first_rows, makes_triangle; /* the warp; the block */
-    real back = 1; /* by which the lane's column is multiplied in the end, from the diagonal up */
+    real *const backs; /* by which columns are multiplied in the end, from the diagonal up */
     int round = 0;
 
     static constexpr int numbers_before_staged = TB_GEQRF_OF_WARPS + joined_sums<number>::shared_numbers;
@@ -55,16 +53,33 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
         return reinterpret_cast<number *>(first_staged(shared) + warps * layers);
     }
     __device__ geqrf(const tb_geqrf_panel &x, number *shared)
-        : rows(x, joined_sums<number>::rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE),
+        : rows(x, rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE + columns),
           of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
           sums(x, of_warps, shared + TB_GEQRF_OF_WARPS),
-          staged(first_staged(shared) + warp() * layers), triangle{behind_staged(shared)},
-          has_first_rows(joined_sums<number>::rank() == 0 && warp() == 0),
-          makes_triangle(joined_sums<number>::rank() == x.blocks - 1)
+          staged(first_staged(shared)), triangle{behind_staged(shared)},
+          backs(reinterpret_cast<real *>(behind_staged(shared) + TB_GEQRF_TRIANGLE))
     {
         static_assert(sizeof(staged_column) == TB_GEQRF_STAGED_BYTES(sizeof(number)) &&
                           sizeof of_warps == TB_GEQRF_OF_WARPS * sizeof(number),
                       "what is launched has room");
+    }
+
+    __device__ __forceinline__ static int rank()
+    {
+        return joined_sums<number>::rank();
+    }
+    /* The warp; the block. */
+    __device__ __forceinline__ static bool has_first_rows()
+    {
+        return rank() == 0 && warp() == 0;
+    }
+    __device__ __forceinline__ bool makes_triangle() const
+    {
+        return rank() == x.blocks - 1;
+    }
+    __device__ __forceinline__ staged_column &staged_of(int layer) const
+    {
+        return staged[warp() * layers + layer];
     }
 
     /* ---- Sums of a warp, and of all -------------------------------------------------------------------------- */
@@ -107,7 +122,7 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             largest_of[s] = number_of<number>(0);
 #pragma unroll
             for (int layer = 0; layer < layers; layer++)
-                if (layer < own_layers)
+                if (layer < place.layers)
 #pragma unroll
                     for (int i = 0; i < rows_of_lane; i++)
                         largest_of[s] = larger(largest_of[s], own[layer][i][s]);
@@ -119,7 +134,8 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
         });
         const scaling<real> scaling = scaling_of(real_part(join<largest>(largest_of)));
         round++;
-        back = scaling.back;
+        if (warp() == 0)
+            backs[lane()] = scaling.back;
         real there[slots];
         by_slots(scaling.there, there);
         multiply_columns(there);
@@ -143,7 +159,7 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     {
 #pragma unroll
         for (int layer = 0; layer < layers; layer++)
-            if (layer < own_layers)
+            if (layer < place.layers)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i++)
 #pragma unroll
@@ -165,11 +181,11 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     }
     template <int slot> __device__ __forceinline__ bool is_below(int layer, int i, int step) const
     {
-        return !may_be_above<slot>(layer, i) || !has_first_rows || quarters * i + quarter > step;
+        return !may_be_above<slot>(layer, i) || !has_first_rows() || quarters * i + place.quarter > step;
     }
     template <int slot> __device__ __forceinline__ bool is_step(int layer, int i, int step) const
     {
-        return may_be_above<slot>(layer, i) && has_first_rows && quarters * i + quarter == step;
+        return may_be_above<slot>(layer, i) && has_first_rows() && quarters * i + place.quarter == step;
     }
 
     /* The step's column below its row, above that zeros. */
@@ -177,10 +193,10 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     {
         constexpr int count = piece<number>::count;
         __syncwarp();
-        if (group == step % groups)
+        if (place.group == step % groups)
 #pragma unroll
             for (int layer = 0; layer < layers; layer++)
-                if (layer < own_layers)
+                if (layer < place.layers)
 #pragma unroll
                     for (int i = 0; i < rows_of_lane; i += count) {
                         piece<number> written;
@@ -188,9 +204,9 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
                         for (int e = 0; e < count; e++)
                             written.at[e] = is_below<slot>(layer, i + e, step) ? own[layer][i + e][slot]
                                                                                : number_of<number>(0);
-                        staged[layer].of_quarter[quarter][i / count] = written;
+                        staged_of(layer).of_quarter[place.quarter][i / count] = written;
                     }
-        if (has_first_rows && quarter == step % quarters)
+        if (has_first_rows() && place.quarter == step % quarters)
 #pragma unroll
             for (int s = 0; s < slots; s++)
                 of_warps[round % 2].row[rows::column_of(s)] =
@@ -208,10 +224,10 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             of_slots[s] = number_of<number>(0);
 #pragma unroll
         for (int layer = 0; layer < layers; layer++)
-            if (layer < own_layers)
+            if (layer < place.layers)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i += count) {
-                    const piece<number> below = staged[layer].of_quarter[quarter][i / count];
+                    const piece<number> below = staged_of(layer).of_quarter[place.quarter][i / count];
 #pragma unroll
                     for (int e = 0; e < count; e++)
 #pragma unroll
@@ -231,12 +247,12 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     /* Multiplies the step's column below its row. */
     template <int slot> __device__ __forceinline__ void lift_column(int step)
     {
-        if (group == step % groups) {
+        if (place.group == step % groups) {
 #pragma unroll
             for (int layer = 0; layer < layers; layer++)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i++)
-                    if (layer < own_layers && is_below<slot>(layer, i, step))
+                    if (layer < place.layers && is_below<slot>(layer, i, step))
                         own[layer][i][slot] = times(own[layer][i][slot], lift<real>);
             rows::for_further([&](int layer, int i, real *at, int64_t column) {
                 multiply_further(layer, i, at + step * column, step, lift<real>);
@@ -250,13 +266,13 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
                                            const number (&times_column)[slots])
     {
         constexpr int count = piece<number>::count;
-        const bool is_own = group == step % groups, is_later = group > step % groups;
+        const bool is_own = place.group == step % groups, is_later = place.group > step % groups;
 #pragma unroll
         for (int layer = 0; layer < layers; layer++)
-            if (layer < own_layers)
+            if (layer < place.layers)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i += count) {
-                    const piece<number> below = staged[layer].of_quarter[quarter][i / count];
+                    const piece<number> below = staged_of(layer).of_quarter[place.quarter][i / count];
 #pragma unroll
                     for (int e = 0; e < count; e++)
                         update_row<slot>(own[layer][i + e], below.at[e], is_below<slot>(layer, i + e, step),
@@ -317,7 +333,7 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             is_there ? reflector_of(alpha, squares, is_lifted) : no_reflector(alpha);
         /* Of the reflector with the lane's column. */
         const number with_column = plus_product(in_row, reflector.factor, of_column);
-        if (makes_triangle && warp() == 0)
+        if (makes_triangle() && warp() == 0)
             note_in_triangle(step, reflector, with_column);
         if (!is_there)
             return;
@@ -348,14 +364,12 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     {
         rows::load();
         sums.begin();
-        if (makes_triangle)
+        if (makes_triangle())
             triangle.clear();
         scale_columns();
         take_steps<0>(min(x.rows, x.columns));
-        real backs[slots];
-        by_slots(back, backs);
-        rows::store(backs);
-        if (makes_triangle) {
+        rows::store(rank(), backs);
+        if (makes_triangle()) {
             __syncthreads();
             triangle.join();
             triangle.store(x);

@@ -43,18 +43,22 @@ static int shared_maximum(int architecture)
     }
 }
 
-static int layers_in_registers(tb_element element)
+static bool is_cluster(tb_geqrf_form form)
+{
+    return form == TB_GEQRF_CLUSTER || form == TB_GEQRF_MEETING;
+}
+
+static int layers_in_registers(tb_geqrf_form form, tb_element element)
 {
     static const int layers[TB_ELEMENTS] = {[TB_FP32] = TB_GEQRF_LAYERS_FP32,
                                             [TB_FP64] = TB_GEQRF_LAYERS_FP64,
                                             [TB_COMPLEX_FP32] = TB_GEQRF_LAYERS_COMPLEX_FP32,
-                                            [TB_COMPLEX_FP64] = TB_GEQRF_LAYERS_COMPLEX_FP64};
-    return layers[element];
-}
-
-static bool is_cluster(tb_geqrf_form form)
-{
-    return form == TB_GEQRF_CLUSTER || form == TB_GEQRF_MEETING;
+                                            [TB_COMPLEX_FP64] = TB_GEQRF_LAYERS_COMPLEX_FP64},
+                     of_grid[TB_ELEMENTS] = {[TB_FP32] = TB_GEQRF_GRID_LAYERS_FP32,
+                                             [TB_FP64] = TB_GEQRF_GRID_LAYERS_FP64,
+                                             [TB_COMPLEX_FP32] = TB_GEQRF_GRID_LAYERS_COMPLEX_FP32,
+                                             [TB_COMPLEX_FP64] = TB_GEQRF_GRID_LAYERS_COMPLEX_FP64};
+    return (form == TB_GEQRF_GRID ? of_grid : layers)[element];
 }
 
 /* What a block has beside layers (kernels/panels/geqrf.h). */
@@ -64,9 +68,9 @@ static int fixed_bytes(tb_geqrf_form form, tb_element element)
               of_form = is_cluster(form)        ? TB_GEQRF_OF_CLUSTER
                         : form == TB_GEQRF_GRID ? TB_GEQRF_OF_GRID
                                                 : 0,
-              numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE;
+              numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE + TB_GEQRF_COLUMNS;
     return numbers * bytes + (is_cluster(form) ? TB_GEQRF_MAILBOX_BYTES : 0) +
-           TB_GEQRF_THREADS / 32 * layers_in_registers(element) * TB_GEQRF_STAGED_BYTES(bytes);
+           TB_GEQRF_THREADS / 32 * layers_in_registers(form, element) * TB_GEQRF_STAGED_BYTES(bytes);
 }
 
 static int layer_bytes(tb_element element)
@@ -81,14 +85,17 @@ static bool runs(tb_geqrf_form form, int architecture)
 
 static int most_layers_in_shared(tb_geqrf_form form, tb_element element, int architecture)
 {
-    return (shared_maximum(architecture) - fixed_bytes(form, element)) / layer_bytes(element);
+    return form == TB_GEQRF_GRID
+               ? (shared_maximum(architecture) - fixed_bytes(form, element)) / layer_bytes(element)
+               : 0;
 }
 
 int64_t tb_geqrf_rows_on_chip(tb_geqrf_form form, tb_element element, int architecture, int blocks)
 {
     if (!runs(form, architecture))
         return 0;
-    const int layers = layers_in_registers(element) + most_layers_in_shared(form, element, architecture);
+    const int layers =
+        layers_in_registers(form, element) + most_layers_in_shared(form, element, architecture);
     return (int64_t)blocks * layers * TB_GEQRF_ROWS_OF_LAYER;
 }
 
@@ -96,11 +103,12 @@ tb_geqrf_shape tb_shape_geqrf(tb_geqrf_form form, tb_element element, int archit
                               int blocks)
 {
     const int64_t rows_of_block = tb_round_up(tb_ceil_div(rows, blocks), TB_GEQRF_ROWS_OF_WARP);
-    if (!runs(form, architecture) || rows_of_block * blocks > INT32_MAX)
+    if (!runs(form, architecture) || rows_of_block * blocks > INT32_MAX ||
+        (form != TB_GEQRF_GRID && rows > tb_geqrf_rows_on_chip(form, element, architecture, blocks)))
         return (tb_geqrf_shape){.form = TB_GEQRF_NONE};
     const int most = most_layers_in_shared(form, element, architecture),
-              further =
-                  (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) - layers_in_registers(element),
+              further = (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) -
+                        layers_in_registers(form, element),
               in_shared = further < 0      ? 0
                           : further < most ? further
                                            : most;
@@ -135,7 +143,7 @@ tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t row
         return tb_shape_geqrf(TB_GEQRF_ALONE, element, architecture, rows, 1);
     const tb_geqrf_shape cluster =
         tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, cluster_for(rows, cluster_maximum));
-    if (cluster_maximum > 1 && cluster.form != TB_GEQRF_NONE && cluster.on_chip)
+    if (cluster_maximum > 1 && cluster.form != TB_GEQRF_NONE)
         return cluster;
     return tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks_for(rows, grid));
 }

@@ -64,6 +64,7 @@ __device__ __forceinline__ number over(const number (*told)[columns], int there 
 }
 
 template <class number> struct sums_alone {
+    static constexpr bool has_further_rows = false;
     static constexpr int shared_numbers = 0;
     letters_of_warps<number> &of_warps;
 
@@ -93,6 +94,7 @@ template <class number> struct sums_alone {
 };
 
 template <class number> struct sums_of_cluster {
+    static constexpr bool has_further_rows = false;
     static constexpr int shared_numbers = TB_GEQRF_OF_CLUSTER + TB_GEQRF_MAILBOX_BYTES / sizeof(number),
                          senders = 4;
     using letters_of_blocks = letters_of<number, TB_GEQRF_CLUSTER_MAXIMUM>[2];
@@ -184,6 +186,7 @@ template <class number> struct sums_of_cluster {
 };
 
 template <class number> struct sums_of_meeting_cluster {
+    static constexpr bool has_further_rows = false;
     static constexpr int shared_numbers = TB_GEQRF_OF_CLUSTER + TB_GEQRF_MAILBOX_BYTES / sizeof(number),
                          senders = 4;
     using letters_of_blocks = letters_of<number, TB_GEQRF_CLUSTER_MAXIMUM>[2];
@@ -258,6 +261,7 @@ template <class number> struct sums_of_meeting_cluster {
 };
 
 template <class number> struct sums_of_grid {
+    static constexpr bool has_further_rows = true;
     static constexpr int shared_numbers = TB_GEQRF_OF_GRID;
     using real = real_of<number>;
     using letters_of_blocks = letters_of<number, TB_GEQRF_GRID_MAXIMUM>;

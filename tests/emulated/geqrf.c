@@ -223,8 +223,6 @@ static void check(const panel *x)
                                .terms = 8 * (x->shape.rows_of_block / TB_GEQRF_ROWS_OF_LAYER + 1)};
     const bool has_odd = x->kind == NONE || x->kind == INFINITE;
     const finding found = check_factored(&factored, has_odd ? x->odd_column : x->a.columns);
-        printf("%s: %Lg %s (%lld,%lld)\n", x->what, found.worst, found.what, (long long)found.row,
-               (long long)found.column);
     CHECK(found.worst <= 1, "%s: %s at (%lld, %lld) is off by %Lg of what is allowed", x->what, found.what,
           (long long)found.row, (long long)found.column, found.worst);
     if (has_odd)
@@ -261,18 +259,30 @@ static void try_sizes(tb_element element, check_random *random)
     for (int i = 0; i < PANELS; i++) {
         const int64_t rows = check_between(random, 1, 300), columns = check_between(random, 1, MOST);
         const tb_geqrf_form form = (tb_geqrf_form)check_between(random, TB_GEQRF_ALONE, TB_GEQRF_GRID);
-        const int blocks = form == TB_GEQRF_ALONE ? 1 : 1 << check_between(random, 1, 2);
-        try_panel(element, tb_shape_geqrf(form, element, ARCHITECTURE, rows, blocks), rows, columns,
-                  (kind)check_between(random, 0, KINDS - 1), random);
+        const int blocks = form != TB_GEQRF_ALONE ? 1 << check_between(random, 1, 2) : 1;
+        const tb_geqrf_shape shape = tb_shape_geqrf(form, element, ARCHITECTURE, rows, blocks);
+        if (shape.form != TB_GEQRF_NONE)
+            try_panel(element, shape, rows, columns, (kind)check_between(random, 0, KINDS - 1), random);
     }
 }
 
-/* As many rows as there is room for, so that rows in shared memory are among them; and more. */
+/* As many rows as there is room for. */
 static void the_largest(tb_element element, tb_geqrf_form form, int blocks, check_random *random)
 {
     const int64_t most = tb_geqrf_rows_on_chip(form, element, ARCHITECTURE, blocks);
     const tb_geqrf_shape whole = tb_shape_geqrf(form, element, ARCHITECTURE, most, blocks),
-                         beyond = tb_shape_geqrf(form, element, ARCHITECTURE, most + 333, blocks);
+                         beyond = tb_shape_geqrf(form, element, ARCHITECTURE, most + 1, blocks);
+    CHECK(whole.on_chip && beyond.form == TB_GEQRF_NONE,
+          "there is room for other numbers of rows than there is");
+    try_panel(element, whole, most, MOST, ANY, random);
+}
+
+/* With layers in shared memory and in that of the panel. */
+static void a_large_grid(tb_element element, check_random *random)
+{
+    const int64_t most = tb_geqrf_rows_on_chip(TB_GEQRF_GRID, element, ARCHITECTURE, 1);
+    const tb_geqrf_shape whole = tb_shape_geqrf(TB_GEQRF_GRID, element, ARCHITECTURE, most, 1),
+                         beyond = tb_shape_geqrf(TB_GEQRF_GRID, element, ARCHITECTURE, most + 333, 1);
     CHECK(whole.on_chip && !beyond.on_chip, "there is room for other numbers of rows than there is");
     try_panel(element, whole, most, MOST, ANY, random);
     try_panel(element, beyond, most + 333, MOST - 1, ANY_SCALES, random);
@@ -291,6 +301,7 @@ static void try_element(tb_element element, check_random *random)
     try_form(element, TB_GEQRF_GRID, 5, 700, random);
     the_largest(element, TB_GEQRF_ALONE, 1, random);
     the_largest(element, TB_GEQRF_CLUSTER, 2, random);
+    a_large_grid(element, random);
 }
 
 int main(void)
