@@ -300,7 +300,7 @@ static void try_element(tb_element element, check_random *random)
     try_form(element, TB_GEQRF_ALONE, 1, 256, 2, random);
     try_sizes(element, random);
     try_form(element, TB_GEQRF_CLUSTER, 2, 3, 2, random); /* some blocks have no rows */
-    try_form(element, TB_GEQRF_CLUSTER, 16, 1111, 1, random);
+    try_form(element, TB_GEQRF_CLUSTER, 16, 500, 1, random);
     try_form(element, TB_GEQRF_MEETING, 4, 700, 1, random);
     try_form(element, TB_GEQRF_GRID, 5, 700, 1, random);
     the_largest(element, TB_GEQRF_ALONE, 1, random);
