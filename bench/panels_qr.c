@@ -182,13 +182,13 @@ static void try_rows(bench *bench, tb_element element, int64_t rows)
     MUST(cudaMalloc(&bench->results.v, bytes));
     bench->results.ld_of_v = rows;
     try_shape(bench, tb_shape_geqrf(TB_GEQRF_ALONE, element, architecture, rows, 1), &panel, drawn);
-    for (int form = TB_GEQRF_CLUSTER; form <= TB_GEQRF_MEETING; form++)
-        for (int blocks = 2; blocks <= TB_GEQRF_CLUSTER_MAXIMUM; blocks *= 2)
-            try_shape(bench, tb_shape_geqrf((tb_geqrf_form)form, element, architecture, rows, blocks), &panel,
-                      drawn);
     for (int blocks = 4; blocks <= TB_GEQRF_GRID_MAXIMUM && blocks <= bench->launcher.target.multiprocessors;
          blocks *= 2)
         try_shape(bench, tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks), &panel, drawn);
+    for (int form = TB_GEQRF_MEETING; form >= TB_GEQRF_CLUSTER; form--)
+        for (int blocks = 2; blocks <= TB_GEQRF_CLUSTER_MAXIMUM; blocks *= 2)
+            try_shape(bench, tb_shape_geqrf((tb_geqrf_form)form, element, architecture, rows, blocks), &panel,
+                      drawn);
     MUST(cudaFree(bench->results.v));
     MUST(cudaFree(panel.data));
     free(drawn);
@@ -196,6 +196,7 @@ static void try_rows(bench *bench, tb_element element, int64_t rows)
 
 int main(void)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     struct cudaDeviceProp device;
     if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) {
         printf("skipped: no GPU\n");

@@ -14,18 +14,6 @@
 namespace panels
 {
 
-/* Numbers that are read or written in one piece. */
-template <class number> struct alignas(16) piece {
-    static constexpr int count = 16 / sizeof(number);
-    number at[count];
-};
-
-/* The step's column in a layer of a warp: each quarter's rows, and so much more that quarters are in banks of their own. */
-template <class number> struct staged_layer {
-    static constexpr int pieces = rows_of_lane / piece<number>::count;
-    piece<number> of_quarter[quarters][pieces + 1];
-};
-
 template <class number, template <class> class joined_sums>
 struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     using rows = panel_rows<number, joined_sums<number>::has_further_rows>;

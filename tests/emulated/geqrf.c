@@ -308,9 +308,31 @@ static void try_element(tb_element element, check_random *random)
     a_large_grid(element, random);
 }
 
+/* As on a device of 9.0 with so many multiprocessors. */
+static tb_geqrf_shape chosen(tb_element element, int64_t rows, int cluster_maximum)
+{
+    return tb_choose_geqrf((tb_target){.architecture = 90, .multiprocessors = 132}, element, rows,
+                           cluster_maximum);
+}
+
+static void the_choice(void)
+{
+    CHECK(chosen(TB_FP64, 256, 16).form == TB_GEQRF_ALONE, "a few rows are not one block's");
+    const tb_geqrf_shape some = chosen(TB_FP64, 1000, 16), most = chosen(TB_FP64, 8192, 16);
+    CHECK(some.form == TB_GEQRF_CLUSTER && some.blocks == 4, "1000 rows are %d blocks'", some.blocks);
+    CHECK(most.form == TB_GEQRF_CLUSTER && most.blocks == 16, "8192 rows are %d blocks'", most.blocks);
+    CHECK(chosen(TB_FP64, 12289, 16).form == TB_GEQRF_GRID, "a cluster has no room for 12289 rows");
+    CHECK(chosen(TB_FP64, 8192, 8).form == TB_GEQRF_GRID, "eight blocks have no room for 8192 rows");
+    CHECK(chosen(TB_COMPLEX_FP64, 1000000, 16).form == TB_GEQRF_GRID, "a grid takes any number of rows");
+    CHECK(tb_choose_geqrf((tb_target){.architecture = 80, .multiprocessors = 108}, TB_FP64, 1000, 16).form ==
+              TB_GEQRF_GRID,
+          "there are no clusters before 9.0");
+}
+
 int main(void)
 {
     check_random random = {check_seed()};
+    the_choice();
     for (int element = 0; element < TB_ELEMENTS; element++)
         try_element((tb_element)element, &random);
     return check_result();
