@@ -11,6 +11,8 @@ typedef struct lapack_options {
     double seconds;       /* on each routine, size and side */
     const char *routines; /* with commas between them; NULL: all */
     int sizes[LAPACK_SIZES_MOST], size_count;
+    int rows;         /* of each matrix, none of whose sizes is larger; 0: as many as columns */
+    int right_sides;  /* 0: as many as columns */
     const char *json; /* NULL: no file */
 } lapack_options;
 

@@ -4,14 +4,14 @@
 
 #include "bench/lapack_routines.h"
 
-double lapack_potrf_flop(double n);
-double lapack_potrf_moved(double n);
+double lapack_potrf_flop(const lapack_operands *operands);
+double lapack_potrf_moved(const lapack_operands *operands);
 void lapack_potrf_make(const lapack_operands *operands, void *matrix);
-int lapack_potrf_fortran(bench_function *function, const lapack_operands *operands);
+int lapack_potrf_fortran(const lapack_fortran *fortran, const lapack_operands *operands);
 bool lapack_potrf_prepare(const lapack_operands *operands);
 bool lapack_potrf_enqueue(const lapack_operands *operands);
 
 /* Of one random vector x: |A x - L (L' x)| / (n |A| |x| roundoff), in the largest elements and sums of a row. */
-double lapack_potrf_residual(const lapack_operands *operands, const void *result);
+double lapack_potrf_residual(const lapack_operands *operands, const void *a, const void *b);
 
 #endif

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Right results stay below 1.5, and from a matrix of 10 on below 0.5. */
-static const double residual_most = 3;
+/* Right results stay below 2, and from a matrix of 10 on below 0.8. */
+static const double residual_most = 5;
 
 /* Beside cuSOLVER, and beside OpenBLAS: how many times as long we may take. */
 static const double slower_on_device = 1.05, slower_on_host = 1.03;
@@ -27,12 +27,11 @@ lapack_report lapack_open_report(const lapack_options *options, const lapack_sid
     const char *name = options->json ? options->json : "/dev/null", *cache = getenv("TILEBLAS_OPERAND_CACHE");
     FILE *file = fopen(name, "w");
     bench_expect(file != NULL, name);
-    lapack_report report = {.sides = sides, .json = bench_json_to(file), .upper = options->upper};
+    lapack_report report = {.sides = sides, .json = bench_json_to(file), .options = options};
     bench_json_begin(&report.json, NULL, '{');
     describe_machine(sides, &report.json);
     bench_json_text(&report.json, "memory", options->on_host ? "pageable" : "device");
     bench_json_text(&report.json, "operand_cache", cache ? cache : "1");
-    bench_json_text(&report.json, "triangle", options->upper ? "upper" : "lower");
     bench_json_begin(&report.json, "factorizations", '[');
     return report;
 }
@@ -44,12 +43,30 @@ void lapack_close_report(lapack_report *report)
     bench_expect(fclose(report->json.file) == 0, "the results could not be written");
 }
 
+static const char *triangle_of(bool upper)
+{
+    return upper ? "upper" : "lower";
+}
+
+static void describe_matrices(const lapack_options *options, const lapack_routine *routine)
+{
+    if (routine->stores_triangle)
+        printf("%s triangle, ", triangle_of(options->upper));
+    if (options->rows > 0)
+        printf("%d rows, ", options->rows);
+    if (routine->has_right_sides && options->right_sides > 0)
+        printf("%d right-hand sides, ", options->right_sides);
+    else if (routine->has_right_sides)
+        printf("n right-hand sides, ");
+}
+
 void lapack_report_routine(const lapack_report *report, const lapack_routine *routine, tb_element element)
 {
     const lapack_sides *sides = report->sides;
-    char name[8];
-    printf("\n%s, %s triangle, %s memory, %s\n%6s", lapack_name(routine, element, name),
-           report->upper ? "upper" : "lower", sides->on_host ? "ordinary" : "device",
+    char name[LAPACK_NAME_BYTES];
+    printf("\n%s, ", lapack_name(routine, element, name));
+    describe_matrices(report->options, routine);
+    printf("%s memory, %s\n%6s", sides->on_host ? "ordinary" : "device",
            sides->has_device ? bench_device_name() : "no device", "n");
     for (int side = 0; side < sides->count; side++)
         if (!sides->list[side].missing)
@@ -61,7 +78,7 @@ void lapack_report_routine(const lapack_report *report, const lapack_routine *ro
 
 static double floor_of(const lapack_sides *sides, const lapack_operands *operands)
 {
-    const double elements = operands->routine->elements_moved(operands->n);
+    const double elements = operands->routine->elements_moved(operands);
     return elements * (double)tb_bytes_of(operands->element) / sides->link;
 }
 
@@ -74,10 +91,15 @@ static void write_matrix(lapack_report *report, const lapack_operands *operands,
 {
     bench_json *json = &report->json;
     const lapack_sides *sides = report->sides;
-    char name[8];
+    char name[LAPACK_NAME_BYTES];
     bench_json_begin(json, NULL, '{');
     bench_json_text(json, "routine", lapack_name(operands->routine, operands->element, name));
+    if (operands->routine->stores_triangle)
+        bench_json_text(json, "triangle", triangle_of(operands->upper));
+    bench_json_integer(json, "m", operands->m);
     bench_json_integer(json, "n", operands->n);
+    if (operands->right_sides > 0)
+        bench_json_integer(json, "right_hand_sides", operands->right_sides);
     bench_json_begin(json, "seconds", '{');
     for (int side = 0; side < sides->count; side++)
         bench_json_number(json, sides->list[side].key, times->seconds[side]);
@@ -96,7 +118,7 @@ static void write_matrix(lapack_report *report, const lapack_operands *operands,
 
 static void print_side(const lapack_operands *operands, const lapack_times *times, int side)
 {
-    const double flop = operands->routine->flop(operands->n) * (tb_is_complex(operands->element) ? 4 : 1);
+    const double flop = operands->routine->flop(operands) * (tb_is_complex(operands->element) ? 4 : 1);
     if (isnan(times->seconds[side]))
         printf("  %11s %8s %8s", "-", "-", "-");
     else

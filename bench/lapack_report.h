@@ -15,7 +15,7 @@ typedef struct lapack_times {
 typedef struct lapack_report {
     const lapack_sides *sides;
     bench_json json;
-    bool upper;
+    const lapack_options *options;
     bool has_wrong; /* a result was */
 } lapack_report;
 

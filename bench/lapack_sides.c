@@ -1,6 +1,5 @@
 #include "bench/lapack_sides.h"
 
-#include "bench/cusolver.h"
 #include "bench/driver.h"
 #include "bench/expect.h"
 #include "bench/timing.h"
@@ -79,36 +78,66 @@ static bool is_taken_over(const char *name)
 
 void lapack_find_routine(lapack_sides *sides, const lapack_routine *routine, tb_element element)
 {
-    char name[8], symbol[16];
-    lapack_name(routine, element, name);
-    snprintf(symbol, sizeof symbol, "%s_", name);
     for (int i = 0; i < sides->count; i++) {
         lapack_side *side = &sides->list[i];
-        const bool is_asked = side->library && (i != LAPACK_OURS || is_taken_over(name));
-        side->function = is_asked ? (bench_function *)dlsym(side->library, symbol) : NULL;
+        side->is_complete = side->library != NULL;
+        for (int call = 0; side->is_complete && call < LAPACK_CALLS_MOST && routine->calls[call]; call++) {
+            char name[LAPACK_NAME_BYTES], symbol[LAPACK_NAME_BYTES + 1];
+            lapack_call_name(routine, call, element, name);
+            snprintf(symbol, sizeof symbol, "%s_", name);
+            bench_function *const found = (bench_function *)dlsym(side->library, symbol);
+            side->fortran.functions[call] = found;
+            side->is_complete = found && (i != LAPACK_OURS || is_taken_over(name));
+        }
     }
 }
 
-int lapack_choose_sides(const lapack_sides *sides, const lapack_operands *operands,
-                        int chosen[LAPACK_SIDES_MOST])
+/* Of the size that the side's functions ask for. */
+static void take_work(lapack_fortran *fortran, const lapack_operands *operands)
+{
+    const lapack_routine *routine = operands->routine;
+    free(fortran->work);
+    fortran->work = NULL;
+    fortran->work_count = 0;
+    if (!routine->count_work)
+        return;
+    fortran->work_count = routine->count_work(fortran, operands);
+    bench_expect(fortran->work_count > 0, "a routine asks for no workspace");
+    fortran->work = lapack_allocate((size_t)fortran->work_count * tb_bytes_of(operands->element));
+}
+
+static bool prepare(lapack_side *side, const lapack_operands *operands)
+{
+    if (!side->library)
+        return operands->routine->prepare(operands);
+    if (side->is_complete)
+        take_work(&side->fortran, operands);
+    return side->is_complete;
+}
+
+int lapack_choose_sides(lapack_sides *sides, const lapack_operands *operands, int chosen[LAPACK_SIDES_MOST])
 {
     int count = 0;
-    for (int i = 0; i < sides->count; i++) {
-        const lapack_side *side = &sides->list[i];
-        if (!side->missing && (side->library ? side->function != NULL : operands->routine->prepare(operands)))
+    for (int i = 0; i < sides->count; i++)
+        if (!sides->list[i].missing && prepare(&sides->list[i], operands))
             chosen[count++] = i;
-    }
     return count;
 }
 
-static bool run_cusolver(const lapack_sides *sides, const lapack_operands *operands)
+/* What cuSOLVER leaves beside the matrices. */
+static void collect(const lapack_operands *operands)
 {
-    if (sides->on_host)
-        bench_copy(operands->on_device, operands->a, operands->bytes);
+    if (operands->routine->collect)
+        operands->routine->collect(operands);
+}
+
+static bool run_copies(const lapack_operands *operands)
+{
+    lapack_send(operands);
     if (!operands->routine->enqueue(operands))
         return false;
-    if (sides->on_host)
-        bench_copy(operands->a, operands->on_device, operands->bytes);
+    lapack_bring_back(operands);
+    collect(operands);
     return true;
 }
 
@@ -118,77 +147,17 @@ double lapack_time_call(const lapack_sides *sides, int side, const lapack_operan
     bool computed;
     const double start = tb_seconds();
     if (called->library)
-        computed = operands->routine->call_fortran(called->function, operands) == 0;
+        computed = operands->routine->call_fortran(&called->fortran, operands) == 0;
+    else if (sides->on_host)
+        computed = run_copies(operands);
     else
-        computed = run_cusolver(sides, operands);
+        computed = operands->routine->enqueue(operands);
     if (!sides->on_host)
         bench_await_device();
     const double seconds = tb_seconds() - start;
-    if (!called->library)
+    if (!called->library) {
         computed = computed && bench_cusolver_info() == 0;
+        collect(operands);
+    }
     return computed ? seconds : (double)NAN;
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-    bench_expect(memory != NULL, "no memory is left");
-    return memory;
-}
-
-lapack_operands lapack_make_operands(const lapack_sides *sides, const lapack_options *options,
-                                     const lapack_routine *routine, tb_element element, int n)
-{
-    const size_t count = (size_t)n * (size_t)n;
-    lapack_operands operands = {.routine = routine,
-                                .element = element,
-                                .upper = options->upper,
-                                .n = n,
-                                .bytes = count * tb_bytes_of(element)};
-    operands.made = allocate(operands.bytes);
-    bench_fill_random(element, operands.made, count);
-    routine->make(&operands, operands.made);
-    if (sides->has_device)
-        operands.on_device = bench_allocate_on_device(operands.bytes);
-    operands.a = sides->on_host ? allocate(operands.bytes) : operands.on_device;
-    if (!sides->on_host) {
-        operands.made_on_device = bench_allocate_on_device(operands.bytes);
-        bench_copy(operands.made_on_device, operands.made, operands.bytes);
-    }
-    return operands;
-}
-
-static bool is_on_host(const lapack_operands *operands)
-{
-    return operands->a != operands->on_device;
-}
-
-void lapack_free_operands(const lapack_operands *operands)
-{
-    if (is_on_host(operands))
-        free(operands->a);
-    bench_free_on_device(operands->on_device);
-    bench_free_on_device(operands->made_on_device);
-    free(operands->made);
-}
-
-void lapack_refill(const lapack_operands *operands)
-{
-    if (is_on_host(operands)) {
-        memcpy(operands->a, operands->made, operands->bytes);
-        return;
-    }
-    bench_copy(operands->a, operands->made_on_device, operands->bytes);
-    bench_await_device(); /* copies within the device may go on */
-}
-
-double lapack_residual(const lapack_operands *operands)
-{
-    if (is_on_host(operands))
-        return operands->routine->residual(operands, operands->a);
-    void *result = allocate(operands->bytes);
-    bench_copy(result, operands->a, operands->bytes);
-    const double residual = operands->routine->residual(operands, result);
-    free(result);
-    return residual;
 }

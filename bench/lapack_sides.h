@@ -1,9 +1,9 @@
-/* The sides of bench/lapack. All of them overwrite the same matrix, which is made anew before each call. */
+/* The sides of bench/lapack. All of them overwrite the same matrices, which are made anew before each call. */
 #ifndef BENCH_LAPACK_SIDES_H
 #define BENCH_LAPACK_SIDES_H
 
 #include "bench/lapack_options.h"
-#include "bench/lapack_routines.h"
+#include "bench/lapack_operands.h"
 
 enum { LAPACK_OURS, LAPACK_REFERENCE, LAPACK_COPIES, LAPACK_SIDES_MOST };
 
@@ -12,8 +12,9 @@ typedef struct lapack_side {
     const char *key;     /* its name in JSON */
     const char *missing; /* why it takes no part in anything; NULL: it does */
     void *library;       /* that has the routines by Fortran's names; NULL: cuSOLVER */
-    bench_function
-        *function; /* the routine that was looked for last, in that library; NULL: it is not there */
+    bool is_complete;    /* the library has all functions of the routine that was looked for last */
+    lapack_fortran
+        fortran; /* these functions; the workspace is that of the operands that were prepared last */
 } lapack_side;
 
 typedef struct lapack_sides {
@@ -33,20 +34,9 @@ void lapack_find_routine(lapack_sides *sides, const lapack_routine *routine, tb_
 
 /* Which sides have the routine that was looked for last, and can compute it for these operands, which is prepared. Returns
  * how many. */
-int lapack_choose_sides(const lapack_sides *sides, const lapack_operands *operands,
-                        int chosen[LAPACK_SIDES_MOST]);
+int lapack_choose_sides(lapack_sides *sides, const lapack_operands *operands, int chosen[LAPACK_SIDES_MOST]);
 
 /* Seconds from the call until the result is there; NaN where it is none. */
 double lapack_time_call(const lapack_sides *sides, int side, const lapack_operands *operands);
-
-lapack_operands lapack_make_operands(const lapack_sides *sides, const lapack_options *options,
-                                     const lapack_routine *routine, tb_element element, int n);
-void lapack_free_operands(const lapack_operands *operands);
-
-/* Writes the matrix as it was made where the next call overwrites it. */
-void lapack_refill(const lapack_operands *operands);
-
-/* Of what was computed last. */
-double lapack_residual(const lapack_operands *operands);
 
 #endif

@@ -4,11 +4,11 @@
  *
  *   bench/panels
  *
- * It launches by itself, as it needs what the library's launches do not ask for yet: clusters of 16, and grids whose blocks all run at
- * a time. Launches follow each other, each with what the one before has left. Ends with 1 where a result is wrong.
+ * Launches follow each other, each with what the one before has left. Ends with 1 where a result is wrong.
  */
 #include "kernels/panels/getrf.h"
 #include "kernels/panels/launch_getrf.h"
+#include "kernels/panels/launch_laswp.h"
 #include "lib/device/code.h"
 
 #include <cuda_runtime_api.h>
@@ -89,14 +89,19 @@ static tb_status launch_clusters(const tb_launcher *launcher, tb_entry *entry, i
     return start(entry, blocks, &attribute, threads, shared_bytes, argument);
 }
 
-/* Grids of panels wait for all of their blocks; to others it is all the same. */
-static tb_status launch_grid(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
-                             int shared_bytes, const void *argument)
+static tb_status launch_any(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                            int shared_bytes, const void *argument)
+{
+    (void)launcher;
+    return start(entry, blocks, NULL, threads, shared_bytes, argument);
+}
+
+static tb_status launch_together(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                                 int shared_bytes, const void *argument)
 {
     (void)launcher;
     const cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeCooperative, .val.cooperative = 1};
-    const bool together = threads == TB_GETRF_THREADS && blocks > 1;
-    return start(entry, blocks, together ? &attribute : NULL, threads, shared_bytes, argument);
+    return start(entry, blocks, &attribute, threads, shared_bytes, argument);
 }
 
 /* ---- A panel ------------------------------------------------------------------------------------------------ */
@@ -104,7 +109,8 @@ static tb_status launch_grid(const tb_launcher *launcher, tb_entry *entry, int64
 typedef struct bench {
     tb_launcher launcher;
     cudaEvent_t begin, end;
-    int64_t *pivots, *info;
+    int32_t *pivots;
+    int64_t *info;
     void *workspace;
     bool good;
 } bench;
@@ -140,7 +146,7 @@ static long differences(const bench *bench, const tb_matrix *panel, const void *
     const size_t bytes = tb_matrix_bytes(panel);
     char *const expected = malloc(bytes), *const found = malloc(bytes);
     int wanted[COLUMNS];
-    int64_t pivots[COLUMNS];
+    int32_t pivots[COLUMNS];
     long different = 0;
     memcpy(expected, drawn, bytes);
     if (panel->element == TB_FP64)
@@ -165,8 +171,9 @@ static void try_shape(bench *bench, tb_getrf_shape shape, const tb_matrix *panel
         return;
     MUST(cudaMemcpy(panel->data, drawn, tb_matrix_bytes(panel), cudaMemcpyHostToDevice));
     MUST(cudaMemset(bench->workspace, 0, tb_getrf_workspace(panel->element)));
-    printf("%c %6lld  %-7s %3d x %4d rows, %6d bytes: ", panel->element == TB_FP64 ? 'd' : 's',
-           (long long)panel->rows, forms[shape.form], shape.blocks, shape.rows_of_block, shape.shared_bytes);
+    printf("%c %6lld  %-7s %3d x %4d rows, %3d threads, %6d bytes: ", panel->element == TB_FP64 ? 'd' : 's',
+           (long long)panel->rows, forms[shape.form], shape.blocks, shape.rows_of_block, shape.threads,
+           shape.shared_bytes);
     if (!factor(bench, shape, panel)) {
         printf("not launched: %s\n", cudaGetErrorString(cudaGetLastError()));
         return;
@@ -196,10 +203,14 @@ static void try_rows(bench *bench, tb_element element, int64_t rows)
         else
             ((float *)drawn)[i] = (float)uniform();
     MUST(cudaMalloc(&panel.data, bytes));
-    try_shape(bench, tb_shape_getrf(TB_GETRF_ALONE, element, architecture, rows, 1), &panel, drawn);
-    for (int blocks = 2; blocks <= TB_GETRF_CLUSTER_MAXIMUM; blocks *= 2)
-        try_shape(bench, tb_shape_getrf(TB_GETRF_CLUSTER, element, architecture, rows, blocks), &panel,
+    for (int threads = TB_GETRF_THREADS / 4; threads <= TB_GETRF_THREADS; threads *= 2) {
+        try_shape(bench, tb_shape_getrf_of(TB_GETRF_ALONE, element, architecture, rows, 1, threads), &panel,
                   drawn);
+        for (int blocks = 2; blocks <= TB_GETRF_CLUSTER_MAXIMUM; blocks *= 2)
+            try_shape(bench,
+                      tb_shape_getrf_of(TB_GETRF_CLUSTER, element, architecture, rows, blocks, threads),
+                      &panel, drawn);
+    }
     for (int blocks = 4; blocks <= TB_GETRF_GRID_MAXIMUM && blocks <= bench->launcher.target.multiprocessors;
          blocks *= 2)
         try_shape(bench, tb_shape_getrf(TB_GETRF_GRID, element, architecture, rows, blocks), &panel, drawn);
@@ -213,17 +224,20 @@ static void time_exchanges(const bench *bench, tb_element element, int count)
 {
     tb_matrix matrix = {
         .rows = EXCHANGED_ROWS, .columns = EXCHANGED_COLUMNS, .ld = EXCHANGED_ROWS, .element = element};
-    int64_t *pivots, drawn[TB_LASWP_PIVOTS];
+    int32_t *pivots, drawn[TB_LASWP_PIVOTS];
     for (int i = 0; i < count; i++)
         drawn[i] = i + rand() % (EXCHANGED_ROWS - i) + 1;
     MUST(cudaMalloc(&matrix.data, tb_matrix_bytes(&matrix)));
     MUST(cudaMalloc((void **)&pivots, sizeof drawn));
     MUST(cudaMemset(matrix.data, 0, tb_matrix_bytes(&matrix)));
     MUST(cudaMemcpy(pivots, drawn, sizeof drawn, cudaMemcpyHostToDevice));
-    (void)tb_launch_laswp(&bench->launcher, &matrix, 0, count, pivots, 0, false);
+    tb_row_exchange exchange = {matrix, 0, count, {pivots, 32}, false};
+    (void)tb_launch_laswp(&bench->launcher, &exchange);
     MUST(cudaEventRecord(bench->begin, NULL));
-    for (int i = 0; i < LAUNCHES; i++)
-        (void)tb_launch_laswp(&bench->launcher, &matrix, 0, count, pivots, 0, i % 2);
+    for (int i = 0; i < LAUNCHES; i++) {
+        exchange.backwards = i % 2;
+        (void)tb_launch_laswp(&bench->launcher, &exchange);
+    }
     MUST(cudaEventRecord(bench->end, NULL));
     printf("%c laswp, %3d pivots, %d columns: %8.2f us\n", element == TB_FP64 ? 'd' : 's', count,
            EXCHANGED_COLUMNS, seconds_between(bench) * 1e6);
@@ -240,8 +254,9 @@ int main(void)
     }
     bench bench = {.launcher = {.target = {.architecture = 10 * device.major + device.minor,
                                            .multiprocessors = device.multiProcessorCount},
-                                .launch = launch_grid,
-                                .launch_clusters = launch_clusters},
+                                .launch = launch_any,
+                                .launch_clusters = launch_clusters,
+                                .launch_together = launch_together},
                    .good = true};
     MUST(cudaEventCreate(&bench.begin));
     MUST(cudaEventCreate(&bench.end));
@@ -252,7 +267,7 @@ int main(void)
     printf("%s\n", device.name);
     static const tb_element elements[] = {TB_FP32, TB_FP64};
     for (int i = 0; i < 2; i++)
-        for (int64_t rows = 256; rows <= 16384; rows *= 2)
+        for (int64_t rows = 64; rows <= 16384; rows *= 2)
             try_rows(&bench, elements[i], rows);
     for (int i = 0; i < 2; i++)
         for (int count = 32; count <= TB_LASWP_PIVOTS; count *= 4)

@@ -218,14 +218,19 @@ LAPACK_SIDES = {"tileblas": ("TileBLAS", "tab:blue", "o-"), "cusolver": ("cuSOLV
 
 
 def lapack(*runs):
-    """Milliseconds over n, both logarithmic, a line for each side: a row of panels for each run, a panel for each routine."""
-    names = list(dict.fromkeys(f["routine"] for run in runs for f in run["factorizations"]))
-    picture, panels = plot.subplots(len(runs), len(names), figsize=(1.5 + 2.9 * len(names), 0.9 + 3.1 * len(runs)),
+    """Milliseconds over n, both logarithmic, a line for each side: a row of panels for each routine of each run."""
+    routines = list(dict.fromkeys(_real_name(f) for run in runs for f in run["factorizations"]))
+    letters = sorted({f["routine"][0] for run in runs for f in run["factorizations"]}, key="sdcz".index)
+    rows = [(routine, run) for routine in routines for run in runs if any(_real_name(f) == routine for f in run["factorizations"])]
+    height = 0.9 + 3.1 * len(rows)
+    picture, panels = plot.subplots(len(rows), len(letters), figsize=(1.5 + 2.9 * len(letters), height),
                                     sharex=True, sharey=True, squeeze=False)
-    for line, run in zip(panels, runs):
-        for axes, name in zip(line, names):
-            _lapack_panel(axes, [f for f in run["factorizations"] if f["routine"] == name])
-            axes.set_title(f"{name.upper()}, {run['triangle']}", fontsize=9)
+    for line, (routine, run) in zip(panels, rows):
+        for axes, letter in zip(line, letters):
+            shown = [f for f in run["factorizations"] if _real_name(f) == routine and f["routine"][0] == letter]
+            _lapack_panel(axes, shown)
+            if shown:
+                axes.set_title(_lapack_title(shown), fontsize=9)
         memory = "device memory" if run["memory"] == "device" else "ordinary memory"
         line[0].set_ylabel(f"milliseconds, {memory}", fontsize=9)
     for axes in panels[-1]:
@@ -236,8 +241,24 @@ def lapack(*runs):
     handles = [plot.Line2D([], [], color=colour, linestyle=style.lstrip("os^"), marker=style[0] if style[0] in "os^" else "",
                            label=label) for key, (label, colour, style) in LAPACK_SIDES.items() if key in drawn]
     panels[0][-1].legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
-    picture.suptitle(f"LAPACK, n x n, {runs[0]['machine']['gpu']}", fontsize=11)
+    picture.suptitle(f"LAPACK, {runs[0]['machine']['gpu']}", fontsize=11, y=1 - 0.1 / height)
     return picture
+
+
+def _real_name(factorization):
+    """Without the type's letter, and with ORGQR's name where numbers are complex, too."""
+    return factorization["routine"][1:].replace("+un", "+or")
+
+
+def _lapack_title(factorizations):
+    """The routine, and what of its matrices the axes do not say: those of one panel have it in common."""
+    first = factorizations[0]
+    words = [first["routine"].upper()] + ([first["triangle"]] if "triangle" in first else [])
+    if any(f["m"] != f["n"] for f in factorizations):
+        words.append(f"{first['m']} rows")
+    if any(f.get("right_hand_sides", f["n"]) != f["n"] for f in factorizations):
+        words.append(f"{first['right_hand_sides']} right-hand sides")
+    return ", ".join(words)
 
 
 def _lapack_panel(axes, factorizations):

@@ -41,7 +41,7 @@ static void settle_fortran(const tb_host_blas *host, FORTRAN_PARAMETERS)
     if (!host->nested)
         look_at_fortran(&call, host, FORTRAN_ARGUMENTS);
     if (host->nested || goes_on(host, &call))
-        ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
+        ((function){host->address}).fortran(FORTRAN_ARGUMENTS AND(LENGTHS));
     else if (call.number == 0) {
         tb_follow();
         multiply_fortran(host, FORTRAN_ARGUMENTS);

@@ -42,7 +42,7 @@
         const tb_host_blas *host = tb_glance_at_host_blas(TB_SPELLING_##symbol, call_site);                  \
         GO_ON_UNTOUCHED(symbol)                                                                              \
         if (host && IS_THE_HOSTS_FORTRAN(host)) {                                                            \
-            ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);                                 \
+            ((function){host->address}).fortran(FORTRAN_ARGUMENTS AND(LENGTHS));                             \
             return;                                                                                          \
         }                                                                                                    \
         tb_note_caller(TB_SPELLING_##symbol, call_site);                                                     \

@@ -145,34 +145,41 @@ static tb_product make_probe(tb_routine routine, double volume, void *c)
                                          .ldc = is_square ? PROBE_STEP / (int64_t)tb_bytes_of(element) : 1});
 }
 
-/* The first element of C is 1, and others are 0; or it is all of a matrix that is factored. No argument is irregular, nothing
- * trivial enough for a forwarder to answer by itself, nothing read but zeros, if anything, and it is never called small. Integers
+/* The first element of C is 1, and others are 0; or it is all of a matrix that is factored, with or without pivoting, or by which one number
+ * is divided. No argument is irregular, nothing trivial enough for a forwarder to answer by itself, nothing read but zeros, if anything, and it is never called small. Integers
  * may be of either width. */
 static bool computes_probe(tb_spelling spelling, const void *address, double volume)
 {
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
     const tb_element element = tb_routine_rows[row->routine].element;
-    const bool factors = tb_class_of(row->routine)->factors;
+    const bool factors = tb_class_of(row->routine)->is_lapack;
     tb_product product = factors ? (tb_product){.n = 1} : make_probe(row->routine, volume, NULL);
     struct probe own = {
         .convention =
             0}; /* of LAPACK's, which looks at its numbers: on the stack these are surely the host's */
     struct probe *const probe = factors ? &own : calloc((size_t)product.n, PROBE_STEP);
-    int64_t info;
+    int64_t info, pivot = tb_class_of(row->routine)->makes_factors ? 0 : 1;
+    const int64_t pivot_before = pivot;
+    double solved[2], unsolved[2]; /* a number of any element, neither 0 nor 1 */
     if (!probe)
         return true;
+    memset(unsolved, 0x3f, sizeof unsolved);
+    memcpy(solved, unsolved, sizeof solved);
     memcpy(probe->mark, MARK, sizeof MARK);
     probe->convention = convention_of(spelling);
     set_value(probe, element, factors ? TB_PROBE_BETA : 1);
     product.c.data = &probe->c;
-    const tb_factor factor = tb_potrf(row->routine, TB_LOWER, 1, &probe->c, 1, &info);
+    tb_factor factor = tb_potrf(row->routine, TB_LOWER, 1, &probe->c, 1, &info);
+    factor.pivots.data = &pivot;
+    factor.b = (tb_matrix){.data = solved, .rows = 1, .columns = 1, .ld = 1, .element = element};
     const double before = value_of(probe, element);
     probing = true;
     tb_call_routine(row->routine, row->is_cblas, (void *)address,
                     factors ? tb_task_of_factor(&factor) : tb_task_of_product(&product));
     probing = false;
     const bool computes =
-        !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) != before);
+        !probe->has_come_back && (probe->was_passed_on || value_of(probe, element) != before ||
+                                  pivot != pivot_before || memcmp(solved, unsolved, sizeof solved) != 0);
     if (!factors)
         free(probe);
     return computes;

@@ -3,7 +3,7 @@
  *
  *   C_RESULT, C_PARAMETERS, C_ARGUMENTS                of the C interface, CBLAS or LAPACKE
  *   FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS
- *   LENGTH_PARAMETERS, LENGTHS                         of the strings, hidden behind Fortran's arguments
+ *   LENGTH_PARAMETERS, LENGTHS                         of the strings, if any, hidden behind Fortran's arguments
  */
 #include "compat/arguments.h"
 #include "compat/follow.h"
@@ -17,6 +17,9 @@
 #define JOIN(x, y)  JOIN_(x, y)
 #define TB_ROUTINE_ JOIN(TB_, ROUTINE)
 
+/* Further parameters or arguments, or none. */
+#define AND(...) __VA_OPT__(, ) __VA_ARGS__
+
 static inline const char *fortran_triangle(tb_triangle triangle)
 {
     return triangle == TB_LOWER ? "L" : "U";
@@ -24,7 +27,7 @@ static inline const char *fortran_triangle(tb_triangle triangle)
 
 typedef C_RESULT c_function(C_PARAMETERS);
 /* A Fortran routine may expect the lengths of its strings behind its arguments. */
-typedef void fortran_function(FORTRAN_PARAMETERS, LENGTH_PARAMETERS);
+typedef void fortran_function(FORTRAN_PARAMETERS AND(LENGTH_PARAMETERS));
 /* Whatever was passed behind the visible arguments stays there. */
 typedef void untouched_function(FORTRAN_PARAMETERS);
 

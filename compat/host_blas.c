@@ -116,7 +116,7 @@ static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_si
     const bool same = tb_is_same_function(called_host->spelling, spelling);
     /* LAPACKE's functions end in a jump to what they call: that is no forwarder. */
     if (!same && tb_spelling_rows[called_host->spelling].routine == tb_spelling_rows[spelling].routine &&
-        tb_class_of(tb_spelling_rows[spelling].routine)->factors)
+        tb_class_of(tb_spelling_rows[spelling].routine)->is_lapack)
         return NULL;
     const bool jumped = caller == tb_find_position(tb_call_sites);
     const bool called = same && caller == tb_find_position(called_host->address);
@@ -368,7 +368,7 @@ void tb_report_irregular(tb_spelling spelling, int number)
     const tb_routine_row *routine = &tb_routine_rows[row->routine];
     /* Netlib's names have six characters, or more. */
     const size_t length = strlen(routine->name) < 6 ? 6 : strlen(routine->name);
-    const bool is_lapacke = row->is_cblas && tb_class_of(row->routine)->factors;
+    const bool is_lapacke = row->is_cblas && tb_class_of(row->routine)->is_lapack;
     handler.address = dlsym(RTLD_DEFAULT, is_lapacke      ? "LAPACKE_xerbla"
                                           : row->is_cblas ? "cblas_xerbla"
                                                           : "xerbla_");

@@ -15,6 +15,55 @@ int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t l
     return lda < (n > 1 ? n : 1) ? 4 : 0;
 }
 
+int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, tb_pivots pivots,
+                  tb_factor *factor)
+{
+    *factor = tb_getrf(routine, m, n, a, lda, pivots, NULL);
+    if (m < 0)
+        return 1;
+    if (n < 0)
+        return 2;
+    return lda < (m > 1 ? m : 1) ? 4 : 0;
+}
+
+/* Whether the letter is one of its kind, as a class has them (words/routine.h). */
+static bool read_letter(char kind, char letter, tb_factor *factor)
+{
+    const char capital = letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
+    switch (kind) {
+    case 'U':
+        factor->stored = capital == 'L' ? TB_LOWER : TB_UPPER;
+        return capital == 'L' || capital == 'U';
+    case 'D':
+        factor->unit_diagonal = capital == 'U';
+        return capital == 'U' || capital == 'N';
+    default:
+        factor->transposed = capital != 'N';
+        factor->conjugated = capital == 'C' && tb_is_complex(factor->a.element);
+        return capital == 'N' || capital == 'T' || capital == 'C';
+    }
+}
+
+int tb_read_solve(tb_routine routine, const char *letters, int64_t n, int64_t nrhs, void *a, int64_t lda,
+                  tb_pivots pivots, void *b, int64_t ldb, tb_factor *factor)
+{
+    const char *kinds = tb_class_of(routine)->letters;
+    const int64_t least = n > 1 ? n : 1;
+    const int first = (int)strlen(kinds), after_pivots = tb_class_of(routine)->factors == TB_LU ? 1 : 0;
+    *factor = tb_getrf(routine, n, n, a, lda, pivots, NULL);
+    factor->b = (tb_matrix){.data = b, .rows = n, .columns = nrhs, .ld = ldb, .element = factor->a.element};
+    for (int i = 0; kinds[i]; i++)
+        if (!read_letter(kinds[i], letters[i], factor))
+            return i + 1;
+    if (n < 0)
+        return first + 1;
+    if (nrhs < 0)
+        return first + 2;
+    if (lda < least)
+        return first + 4;
+    return ldb < least ? first + 6 + after_pivots : 0;
+}
+
 /* By their bits: a comparison could raise an exception of the caller's. */
 static bool is_nan_at(const char *number, tb_element real)
 {
@@ -28,24 +77,34 @@ static bool is_nan_at(const char *number, tb_element real)
     return (narrow & INT32_MAX) > UINT32_C(0xff) << 23;
 }
 
-bool tb_has_nan(const tb_factor *factor)
+/* A unit diagonal is not read. */
+static bool has_nan(const tb_matrix *matrix, tb_triangle stored, bool unit_diagonal)
 {
-    tb_facts facts = {.scattered = false};
-    tb_locate_matrices(tb_task_of_factor(factor), &facts);
-    if (facts.places[0].memory == TB_MEMORY_DEVICE)
-        return false;
-    const tb_element element = factor->a.element, real = tb_real_of(element);
+    const tb_element real = tb_real_of(matrix->element);
     const size_t step = tb_bytes_of(real);
-    for (int64_t column = 0; column < factor->n; column++) {
-        const int64_t first = factor->stored == TB_LOWER ? column : 0,
-                      end = factor->stored == TB_UPPER ? column + 1 : factor->m;
-        const char *number = tb_at(&factor->a, first, column),
-                   *last = number + (size_t)(end - first) * tb_bytes_of(element);
+    for (int64_t column = 0; column < matrix->columns; column++) {
+        const int64_t first = stored == TB_LOWER ? column + unit_diagonal : 0,
+                      end = stored == TB_UPPER ? column + !unit_diagonal : matrix->rows;
+        const char *number = tb_at(matrix, first, column),
+                   *last = number + (size_t)(end - first) * tb_bytes_of(matrix->element);
         for (; number < last; number += step)
             if (is_nan_at(number, real))
                 return true;
     }
     return false;
+}
+
+int tb_find_nan(const tb_factor *factor)
+{
+    const tb_task task = tb_task_of_factor(factor);
+    tb_facts facts = {.scattered = false};
+    tb_locate_matrices(task, &facts);
+    for (int i = 0; i < tb_task_matrices(task); i++)
+        if (facts.places[i].memory != TB_MEMORY_DEVICE &&
+            has_nan(tb_task_matrix(task, i), i == 0 ? factor->stored : TB_FULL,
+                    i == 0 && factor->unit_diagonal))
+            return i + 1;
+    return 0;
 }
 
 void tb_store_info(void *info, int64_t value, int bits)

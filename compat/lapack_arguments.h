@@ -9,9 +9,22 @@
 
 int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t lda, tb_factor *factor);
 
-/* Whether what is stored of the matrix has an element that is no number: LAPACKE refuses such a one. Nobody looks at what lies on a
- * device. */
-bool tb_has_nan(const tb_factor *factor);
+int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, tb_pivots pivots,
+                  tb_factor *factor);
+
+/* Of a solve, as its class's letters say, in the order of their arguments; of LU with pivots. */
+int tb_read_solve(tb_routine routine, const char *letters, int64_t n, int64_t nrhs, void *a, int64_t lda,
+                  tb_pivots pivots, void *b, int64_t ldb, tb_factor *factor);
+
+/* The letter that says how a solve reads A, as Fortran takes it. */
+static inline const char *tb_solve_operation(const tb_factor *factor)
+{
+    return factor->conjugated ? "C" : factor->transposed ? "T" : "N";
+}
+
+/* Which matrix, counted from 1, has an element that is no number in what is stored of it: LAPACKE refuses such a one. Nobody looks at what
+ * lies on a device. 0: none. */
+int tb_find_nan(const tb_factor *factor);
 
 /* Stores info in an integer of the caller's. */
 void tb_store_info(void *info, int64_t value, int bits);

@@ -3,17 +3,24 @@
  *
  *   ROUTINE, NAME, REAL   by the file that includes the header
  *   C_PARAMETERS, C_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS, LENGTH_PARAMETERS, LENGTHS
- *   NUMBER_OF_A                    of the matrix among Fortran's arguments
+ *   NUMBER_OF_A, NUMBER_OF_B       of the matrices among Fortran's arguments; of B in solves alone
  *   MAY_BE_PROBE_C, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
  *   EXTENTS(read)                  three numbers whose product is about as large as its multiply-adds
  *   call_c, call_fortran           put a factorization into a call of the host's routine
  *   canonicalize_c, canonicalize_fortran   make a factorization of a call: 0, or the number of an irregular argument
  *
- * The matrix is called a, and Fortran's info info. A call either is settled here or goes on, with its arguments untouched, to the
+ * The matrices are called a and b, and Fortran's info info. A call either is settled here or goes on, with its arguments untouched, to the
  * caller's own LAPACK.
  */
 
 const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_c, call_fortran};
+
+#ifdef NUMBER_OF_B
+#define LAST_MATRIX b
+#else
+#define LAST_MATRIX a
+#define NUMBER_OF_B 0
+#endif
 
 /* Not a probe (forwarders.h), which has one row. */
 #define MAY_BE_ORDINARY(n) ((n) > 1)
@@ -21,15 +28,17 @@ const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_c, call_fortran};
 /* ---- Being called ----------------------------------------------------------------------------------------- */
 
 /* Whether the call is known at a glance to be for the caller's own LAPACK. */
-TB_INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, const REAL *a)
+TB_INLINED bool goes_on_at_a_glance(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, const REAL *a,
+                                    const REAL *b)
 {
     return host->nested ||
-           (host->address && tb_is_small(m, n, k, MAY_BE_ORDINARY(n)) && tb_are_the_hosts(a, a, a));
+           (host->address && tb_is_small(m, n, k, MAY_BE_ORDINARY(n)) && tb_are_the_hosts(a, b, b));
 }
 
-TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, const REAL *a)
+TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, int64_t k, const REAL *a,
+                                const REAL *b)
 {
-    return host->nested || (host->address && tb_stays_on_host(m, n, k, MAY_BE_ORDINARY(n), a, a, a));
+    return host->nested || (host->address && tb_stays_on_host(m, n, k, MAY_BE_ORDINARY(n), a, b, b));
 }
 
 /* number is 0 and the factorization complete, or it is that of an irregular argument. *info is what the call returns. */
@@ -52,13 +61,15 @@ TB_INLINED bool is_settled(const tb_host_blas *host, int number, tb_factor *fact
 TB_INLINED bool settles_c(const tb_host_blas *host, int64_t *info, C_PARAMETERS)
 {
     tb_factor factor = {.stored = TB_FULL};
-    if (goes_on_at_once(host, EXTENTS(OF_CBLAS), a))
+    if (goes_on_at_once(host, EXTENTS(OF_CBLAS), a, LAST_MATRIX))
         return false;
     const int number = canonicalize_c(&factor, host, C_ARGUMENTS);
-    if (number == 0 && !tb_spelling_rows[host->spelling].is_work && tb_has_nan(&factor)) {
+    const bool looks = number == 0 && !tb_spelling_rows[host->spelling].is_work;
+    const int with_nan = looks ? tb_find_nan(&factor) : 0;
+    if (with_nan > 0) {
         if (host->address)
             return false;
-        *info = -NUMBER_OF_A - 1;
+        *info = -(with_nan == 1 ? NUMBER_OF_A : NUMBER_OF_B) - 1;
         return true;
     }
     return is_settled(host, number, &factor, info);
@@ -67,7 +78,7 @@ TB_INLINED bool settles_c(const tb_host_blas *host, int64_t *info, C_PARAMETERS)
 TB_INLINED bool settles_fortran(const tb_host_blas *host, int64_t *result, FORTRAN_PARAMETERS)
 {
     tb_factor factor = {.stored = TB_FULL};
-    if (goes_on_at_once(host, EXTENTS(OF_FORTRAN), a))
+    if (goes_on_at_once(host, EXTENTS(OF_FORTRAN), a, LAST_MATRIX))
         return false;
     const int number = canonicalize_fortran(&factor, host, FORTRAN_ARGUMENTS);
     return is_settled(host, number, &factor, result);
@@ -102,11 +113,11 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
     if (settles_fortran(host, &result, FORTRAN_ARGUMENTS))
         tb_store_info(info, result, host->integer_bits);
     else
-        ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
+        ((function){host->address}).fortran(FORTRAN_ARGUMENTS AND(LENGTHS));
 }
 
-#define IS_THE_HOSTS_C(host)       goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), a)
-#define IS_THE_HOSTS_FORTRAN(host) goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), a)
+#define IS_THE_HOSTS_C(host)       goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), a, LAST_MATRIX)
+#define IS_THE_HOSTS_FORTRAN(host) goes_on_at_a_glance(host, EXTENTS(OF_FORTRAN), a, LAST_MATRIX)
 #include "compat/entries.h"
 
 #define STAMP_ALL(ROUTINE_, name) TB_LAPACK_SPELLINGS_OF(STAMP_C, STAMP_C, STAMP_FORTRAN, ROUTINE_, name)

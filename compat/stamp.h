@@ -96,7 +96,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_fortran(host, FORTRAN_ARGUMENTS))
-        ((function){host->address}).fortran(FORTRAN_ARGUMENTS, LENGTHS);
+        ((function){host->address}).fortran(FORTRAN_ARGUMENTS AND(LENGTHS));
 }
 
 #define IS_THE_HOSTS_C(host) goes_on_at_a_glance(host, EXTENTS(OF_CBLAS), NUMBER_OF_CBLAS(alpha), OPERANDS)

@@ -7,15 +7,23 @@
 /* Columns that are finished at a time: of an update the steps of k. Not measured. */
 #define BLOCK_COLUMNS 512
 
+/* The place of a matrix on a device, or else A's. */
+static const tb_place *place_of(const tb_factor *factor, const tb_facts *facts)
+{
+    const bool has_b = tb_solves(factor) && facts->places[0].memory != TB_MEMORY_DEVICE &&
+                       facts->places[1].memory == TB_MEMORY_DEVICE;
+    return &facts->places[has_b ? 1 : 0];
+}
+
 static tb_plan on_device(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip,
                          tb_reason reason)
 {
-    const tb_place *place = &facts->places[0];
+    const tb_place *place = place_of(factor, facts);
     const bool is_there = place->memory == TB_MEMORY_DEVICE;
     const tb_place beside = {.memory = TB_MEMORY_DEVICE, .device = chip->device};
     return (tb_plan){.route = is_there ? TB_ROUTE_RESIDENT : TB_ROUTE_STREAMED,
                      .reason = reason,
-                     .places = {*place},
+                     .places = {facts->places[0], facts->places[1]},
                      .place = is_there ? *place : beside,
                      .needs_device = is_there,
                      .block = BLOCK_COLUMNS,
@@ -33,7 +41,7 @@ static tb_plan wait_for_device(const tb_place *place, bool is_there)
 /* The device's, forced or because the matrix lies there; chip is NULL where there is none. */
 static tb_plan follow(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip)
 {
-    const tb_place *place = &facts->places[0];
+    const tb_place *place = place_of(factor, facts);
     const tb_machine *machine = &facts->machine;
     const bool is_there = place->memory == TB_MEMORY_DEVICE;
     if (machine->readiness == TB_LOST || machine->readiness == TB_ABSENT)
@@ -50,7 +58,7 @@ static tb_plan choose_faster(const tb_factor *factor, const tb_facts *facts, con
 {
     if (facts->stays_on_host)
         return tb_plan_for_host(TB_REASON_ROUTINE, false);
-    if (factor->n < TB_FACTOR_ORDER_LEAST)
+    if (tb_factor_order(factor) < TB_FACTOR_ORDER_LEAST)
         return tb_plan_for_host(TB_REASON_TOO_SMALL, false);
     const double host = tb_factor_host_seconds(factor, &facts->machine),
                  device = tb_factor_seconds_least(factor, facts);
@@ -63,7 +71,7 @@ static tb_plan choose_faster(const tb_factor *factor, const tb_facts *facts, con
 
 tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
 {
-    const tb_place *place = &facts->places[0];
+    const tb_place *place = place_of(factor, facts);
     const tb_machine *machine = &facts->machine;
     const bool is_there = place->memory == TB_MEMORY_DEVICE;
     const tb_chip *chip = is_there                  ? tb_find_chip(machine, place->device)
@@ -76,7 +84,7 @@ tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
     if (!is_there && facts->route_forced && facts->forced_route == TB_ROUTE_RESIDENT &&
         !tb_is_on_device(place))
         return tb_plan_for_host(TB_REASON_ROUTE_REFUSED, false);
-    if (tb_panel_order(factor->routine) == 0)
+    if (tb_makes_factors(factor) && tb_panel_order(tb_factoring_routine(factor)) == 0)
         return tb_plan_for_host(TB_REASON_NO_KERNEL, is_there);
     return is_there || facts->route_forced ? follow(factor, facts, chip) : choose_faster(factor, facts, chip);
 }

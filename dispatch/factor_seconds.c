@@ -4,31 +4,39 @@
 #include "dispatch/tiling.h"
 #include "kernels/panels/launch_panel.h"
 #include "sequences/factorization.h"
+#include "sequences/substitution.h"
 #include "words/frame.h"
 #include "words/integers.h"
+#include "words/task.h"
 
 /* ---- The host --------------------------------------------------------------------------------------------- */
 
-/* OpenBLAS's dpotrf on 16 cores took 1.3, 5.0, 22 and 87 ms at n = 512, 1024, 2048 and 4096. That is its multiply-adds at the rate of
- * products, and 4.5 ns for each of the square's elements, in which threads wait for each other: so much for each core and byte,
- * as if fewer cores waited less. More have not been measured. */
-#define WAITING_SECONDS    (4.5e-9 / 16 / 8)
+/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283. That is their
+ * multiply-adds at the rate of products, and 4.5 or 12 ns for each of the square's elements, in which threads wait for each other: so much
+ * for each core and byte, as if fewer cores waited less. More have not been measured. */
+static const double waiting_seconds[TB_FACTORS_COUNT] = {
+    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8};
 #define WAITING_CORES_MOST 16
 
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
 {
-    const double square = (double)factor->n * (double)factor->n * (double)tb_bytes_of(factor->a.element),
+    const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element),
                  cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
                  products = 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
-    return tb_known_ratio(machine->host_ratio) * (products + WAITING_SECONDS * cores * square);
+    return tb_known_ratio(machine->host_ratio) *
+           (products + (tb_makes_factors(factor) ? waiting_seconds[tb_factors_of(factor)] : 0) * cores * all);
 }
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
 
-/* Not measured: a panel, and each of its columns, which wait for each other; a product, beside its kernel. */
-#define PANEL_SECONDS        10e-6
-#define PANEL_COLUMN_SECONDS 0.25e-6
-#define PRODUCT_SECONDS      6e-6
+/* A panel, and each of its columns, which wait for each other: of POTRF not measured, of GETRF on an H200, in the smallest cluster. A
+ * product, beside its kernel: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
+static const struct panel_seconds {
+    double each, column;
+} panel_seconds[TB_FACTORS_COUNT] = {[TB_CHOLESKY] = {10e-6, 0.25e-6}, [TB_LU] = {6e-6, 1.7e-6}};
+#define PRODUCT_SECONDS  6e-6
+#define EXCHANGE_SECONDS 5e-6
+#define MOVE_SECONDS     7e-11
 
 /* Where forecasts think that the copy on the device lies. */
 #define NOWHERE ((void *)(uintptr_t)256)
@@ -75,11 +83,26 @@ static double product_seconds(forecast *all, const tb_product *product)
     return seconds;
 }
 
+static double panels_seconds(const tb_factor *factor, double panels, int64_t columns)
+{
+    const struct panel_seconds *seconds = &panel_seconds[tb_factors_of(factor)];
+    return panels * seconds->each + (double)columns * seconds->column;
+}
+
+static double exchange_seconds(const tb_row_exchange *exchange)
+{
+    const tb_matrix *matrix = &exchange->matrix;
+    return EXCHANGE_SECONDS + MOVE_SECONDS / 8 * (double)tb_bytes_of(matrix->element) *
+                                  (double)exchange->count * (double)matrix->columns;
+}
+
 static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
 {
     forecast *all = (forecast *)visitor;
     if (step->kind == TB_STEP_PANEL)
-        all->seconds += PANEL_SECONDS + PANEL_COLUMN_SECONDS * (double)step->panel.n;
+        all->seconds += panels_seconds(&step->panel, 1, step->panel.n);
+    else if (step->kind == TB_STEP_EXCHANGE)
+        all->seconds += exchange_seconds(&step->exchange);
     else if (step->product.m > 0 && step->product.n > 0)
         all->seconds += PRODUCT_SECONDS + product_seconds(all, &step->product);
     return TB_OK;
@@ -115,40 +138,80 @@ static double forecast_few(forecast *all, int64_t block)
                      of_middle * forecast_block(all, middle, block));
 }
 
+/* Of halves: as many of each size as the square has, whose rows become fewer by the same number from one to the next, so that all
+ * take what the first and the last do in the mean. */
+static double forecast_halves(forecast *all)
+{
+    const tb_factor *there = all->there;
+    const int64_t order = tb_factor_order(there), panel = tb_panel_order(there->routine);
+    double seconds = panels_seconds(there, ceil((double)order / (double)panel), order);
+    for (int64_t whole = 2 * panel; whole / 2 < order; whole *= 2) {
+        const int64_t last = (order - 1) / whole * whole;
+        const double first = forecast_block(all, 0, tb_smaller(whole, order)),
+                     mean =
+                         (first + forecast_block(all, tb_larger(last - whole, 0), tb_smaller(whole, order))) /
+                         2;
+        seconds += (double)order / (double)whole * mean;
+    }
+    return seconds + (there->n > order ? forecast_block(all, 0, there->n) : 0);
+}
+
+static double forecast_factors(forecast *all, int64_t block)
+{
+    const tb_factor *there = all->there;
+    if (tb_factors_of(there) == TB_LU)
+        return forecast_halves(all);
+    return there->n <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
+}
+
+static double forecast_solve(forecast *all, const tb_factor *solved)
+{
+    all->seconds = 0;
+    (void)tb_walk_substitution(solved, (tb_range){0, solved->b.columns}, &all->visitor); /* it cannot fail */
+    return all->seconds;
+}
+
 TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_facts *facts,
                                             const tb_chip *chip, int64_t block)
 {
     tb_facts there = *facts;
-    tb_factor copy = *factor;
-    copy.a.data = NOWHERE;
-    copy.a.ld = tb_pitched(factor->n, factor->a.element);
+    tb_factor copy = *factor, made;
+    copy.a.data = copy.b.data = NOWHERE;
+    copy.pivots = (tb_pivots){NOWHERE, 32};
+    copy.a.ld = copy.b.ld = tb_pitched(factor->m, factor->a.element);
+    made = copy;
+    made.routine = tb_factoring_routine(factor);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         there.places[role] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = chip->device};
-    forecast all = {.visitor = {add_step}, .there = &copy, .facts = &there, .chip = chip};
-    return factor->n <= FEW * block ? forecast_all(&all, block) : forecast_few(&all, block);
+    forecast all = {.visitor = {add_step}, .there = &made, .facts = &there, .chip = chip};
+    return (tb_makes_factors(factor) ? forecast_factors(&all, block) : 0) +
+           (tb_solves(factor) ? forecast_solve(&all, &copy) : 0);
 }
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */
 
-/* As if one thing came after the other: the triangle's way there, the steps, and its way back. L's columns do come and go while others
- * are computed (lib/streaming/passing.h), so that this is rather too long. */
+/* As if one thing came after the other: what is stored on its way there, the steps, and its way back. Columns of L do come and go while
+ * others are computed (lib/streaming/passing.h), so that this is rather too long. */
 static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, double steps)
 {
-    const double n = (double)factor->n, bytes = n * (n + 1) / 2 * (double)tb_bytes_of(factor->a.element);
+    const double all = (double)tb_task_bytes(tb_task_of_factor(factor)),
+                 back = tb_makes_factors(factor) ? all : (double)tb_matrix_bytes(&factor->b);
     const tb_memory memory = facts->places[0].memory;
     const bool copied = memory == TB_MEMORY_HOST || (memory == TB_MEMORY_PINNED && chip->apart);
-    const double copying = copied ? bytes / tb_copy_rate(&facts->machine, 1) : 0;
+    const double copying = copied ? 1 / tb_copy_rate(&facts->machine, 1) : 0;
     return tb_known_ratio(facts->machine.streamed_ratio) *
            (TB_STREAMED_CALL_SECONDS + (copied ? TB_COPIED_CALL_SECONDS : 0) + steps +
-            fmax(tb_link_seconds(bytes, chip->link_in, false), copying) +
-            fmax(tb_link_seconds(bytes, chip->link_out, false), copying));
+            fmax(tb_link_seconds(all, chip->link_in, false), all * copying) +
+            fmax(tb_link_seconds(back, chip->link_out, false), back * copying));
 }
 
 double tb_factor_seconds_least(const tb_factor *factor, const tb_facts *facts)
 {
     const tb_chip *chip = tb_first_chip(&facts->machine);
-    const double panels = ceil((double)factor->n / (double)tb_panel_order(factor->routine)),
-                 chain = panels * PANEL_SECONDS + (double)factor->n * PANEL_COLUMN_SECONDS,
+    const bool makes = tb_makes_factors(factor);
+    const int64_t order = makes ? tb_factor_order(factor) : 0,
+                  panel = makes ? tb_panel_order(tb_factoring_routine(factor)) : 1;
+    const double panels = ceil((double)order / (double)panel), chain = panels_seconds(factor, panels, order),
                  products = facts->machine.chip_count > 0
                                 ? 0
                                 : tb_presumed_seconds(factor->a.element, 2 * tb_factor_volume(factor)) +

@@ -32,11 +32,13 @@ typedef struct tb_entry {
 /* A cluster that every device with clusters runs; blocks that share a multiprocessor beside which clusters are counted. */
 #define TB_CLUSTER_BLOCKS_MAXIMUM 8
 #define TB_CLUSTER_LEVELS         3
+#define TB_WIDE_CLUSTER_BLOCKS    16 /* a cluster that some devices run */
 
 /* How many clusters of so many blocks run at a time where each multiprocessor has room for 1, 2 or 3 of their blocks. Groups
  * of multiprocessors differ in size from one device to the next, so that only the driver knows. */
 typedef struct tb_clusters {
     int16_t at_a_time[TB_CLUSTER_LEVELS][TB_CLUSTER_BLOCKS_MAXIMUM + 1];
+    int16_t wide_at_a_time; /* of wide ones, where a multiprocessor has room for one block; 0: it runs none */
 } tb_clusters;
 
 /* What forecasts and schedules depend on. */
@@ -65,6 +67,9 @@ struct tb_launcher {
     /* The same in clusters of so many neighbouring blocks, on 9.0 and later. */
     tb_status (*launch_clusters)(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
                                  int threads, int shared_bytes, const void *argument);
+    /* The same of blocks that wait for each other: all of them run at a time, or nothing does. */
+    tb_status (*launch_together)(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                                 int shared_bytes, const void *argument);
 };
 
 /* What a kernel promises of its results, the strictest first. */
@@ -208,5 +213,8 @@ extern tb_entry tb_entries_expand_batch[TB_ELEMENTS][2];
 
 /* Those that fold (kernels/fold). */
 extern tb_entry tb_entries_fold[TB_ELEMENTS];
+
+/* Those that make masked copies (kernels/masked), by the element of real numbers. */
+extern tb_entry tb_entries_masked_copy[TB_REAL_ELEMENTS];
 
 #endif

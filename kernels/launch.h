@@ -8,6 +8,7 @@
 #include "kernels/sgemm.h"
 #include "words/folded.h"
 #include "words/lowered.h"
+#include "words/masked_copy.h"
 
 /* gridDim.x of every architecture served. */
 #define TB_BLOCKS_MAXIMUM INT64_C(0x7fffffff)
@@ -34,6 +35,10 @@ tb_status tb_launch_noting_expand(const tb_launcher *launcher, const tb_expansio
 
 /* Adds a matrix and its transpose to C: kernels/fold. */
 tb_status tb_launch_fold(const tb_launcher *launcher, const tb_folding *folding);
+
+/* Copies a part of a matrix: kernels/masked. Source and target do not overlap, and are aligned to reals of their precision. What is no
+ * masked copy is refused, TB_UNSUPPORTED. */
+tb_status tb_launch_masked_copy(const tb_launcher *launcher, const tb_masked_copy *copy);
 
 /* Triangular products and solves in C's place, in one launch, without workspace: kernels/triangular. C has elements, and alpha is
  * not 0. */

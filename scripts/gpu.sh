@@ -39,7 +39,8 @@
 #              cuBLAS on the device, and in host memory beside OpenBLAS and cublasXt, some minutes each; LEVEL3_OPTIONS may be
 #              "--size 1024,2048,4096"; bench/pictures.py level3 draws level3-device.json and level3-host.json
 #   lapack     bench/lapack: LAPACK's routines, of each of LAPACK_MEMORY (default "device host") beside cuSOLVER on the device, and
-#              in host memory beside OpenBLAS and copies, a minute each; LAPACK_OPTIONS may be "--upper --size 1024,2048"
+#              in host memory beside OpenBLAS and copies; some minutes on the device, and in host memory half an hour, so
+#              LAPACK_OPTIONS may be "--upper --routine dpotrf,dgetrf --size 1024,2048", or "--routine dgeqrf --rows 65536"
 #   regret     bench/regret: the dispatcher's choices beside the best that can be forced; two minutes for each kind
 #              of host memory of REGRET_MEMORY (default all kinds), one for the device's, and 200 REGRET_SHAPES; of
 #              each of REGRET_ROUTINES (default $ROUTINE), which are any of level 3 that are no batches, in a file

@@ -93,7 +93,8 @@ static tb_status launch_step(tb_visitor *visitor, const tb_sequence_step *step)
                    : tb_launch_noting_expand(launcher, &step->move, step->notes_rows, step->notes);
     case TB_STEP_MEND:
         return tb_launch_mending(launcher, all->kernel, &step->product, step->copy, step->notes);
-    case TB_STEP_PANEL: /* of factorizations, which are no row's */
+    case TB_STEP_PANEL:
+    case TB_STEP_EXCHANGE: /* of factorizations, which are no row's */
         break;
     }
     return TB_UNSUPPORTED;

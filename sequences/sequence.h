@@ -14,10 +14,11 @@
 #include "words/lowered.h"
 
 typedef enum tb_step_kind {
-    TB_STEP_PRODUCT, /* of any kind, also in C's place: by another row of the catalog */
-    TB_STEP_MOVE,    /* an operand is written out, or scaled where it lies */
-    TB_STEP_MEND,    /* tb_launch_mending: by the code of the sequence's own row */
-    TB_STEP_PANEL,   /* a block of a factorization, by kernels/panels */
+    TB_STEP_PRODUCT,  /* of any kind, also in C's place: by another row of the catalog */
+    TB_STEP_MOVE,     /* an operand is written out, or scaled where it lies */
+    TB_STEP_MEND,     /* tb_launch_mending: by the code of the sequence's own row */
+    TB_STEP_PANEL,    /* a block of a factorization, by kernels/panels */
+    TB_STEP_EXCHANGE, /* of rows */
 } tb_step_kind;
 
 typedef struct tb_sequence_step {
@@ -28,6 +29,7 @@ typedef struct tb_sequence_step {
         tb_product
             product; /* A and B are the parts of matrices that are read, C is the part that is written */
         tb_expansion move;
+        tb_row_exchange exchange;
     };
     bool is_of_a;          /* a move: of A alone, so that what the launch before has written serves again */
     bool notes_rows;       /* a move with notes: as in tb_launch_noting_expand */

@@ -1,7 +1,10 @@
-/* A factorization: what the arguments of LAPACK's routine become before anything is decided about them. Its factors overwrite the
- * matrix.
+/* A factorization, or a solve by one, or both: what the arguments of LAPACK's routine become before anything is decided about them.
+ * Factors overwrite A, and solutions B.
  *
- *     A = L * L', or U' * U                                 Cholesky's, potrf: A is Hermitian or symmetric, n x n
+ *     A = L * L', or U' * U         Cholesky's, potrf: A is Hermitian or symmetric, n x n
+ *     A = P * L * U                 with partial pivoting, getrf: A is m x n, and L has a diagonal of ones, which is not stored
+ *
+ *     op(A) X = B                   potrs and getrs by such factors; posv and gesv by those that they make; trtrs with A a triangle
  *
  * All column-major. A factorization that comes to an end has done its work also where its info is not zero.
  */
@@ -12,12 +15,42 @@
 #include "words/routine.h"
 #include "words/structure.h"
 
+/* Integers of LAPACK's, of 32 or of 64 bits. */
+typedef struct tb_pivots {
+    void *data;
+    int bits;
+} tb_pivots;
+
+static inline tb_pivots tb_pivots_from(tb_pivots pivots, int64_t first)
+{
+    return (tb_pivots){(char *)pivots.data + first * pivots.bits / 8, pivots.bits};
+}
+
+static inline int64_t tb_pivot_at(tb_pivots pivots, int64_t i)
+{
+    return pivots.bits == 64 ? ((const int64_t *)pivots.data)[i] : ((const int32_t *)pivots.data)[i];
+}
+
+static inline void tb_set_pivot(tb_pivots pivots, int64_t i, int64_t pivot)
+{
+    if (pivots.bits == 64)
+        ((int64_t *)pivots.data)[i] = pivot;
+    else
+        ((int32_t *)pivots.data)[i] = (int32_t)pivot;
+}
+
 typedef struct tb_factor {
     tb_routine routine; /* that was called */
     int64_t m, n;
-    tb_matrix a;        /* m x n; read, and overwritten */
-    tb_triangle stored; /* what of it; the rest keeps its bytes */
-    int64_t *info;      /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor */
+    tb_matrix a;                                /* m x n; read, and overwritten by what makes factors */
+    tb_triangle stored;                         /* what of it; the rest keeps its bytes */
+    bool transposed, conjugated, unit_diagonal; /* of a solve: how A is read */
+    tb_pivots
+        pivots; /* of LU, m or n, the smaller: the row, from 1, that each row was exchanged with, one after the other */
+    tb_matrix b; /* of a solve, with n rows; otherwise it has no element and no data */
+    int64_t *
+        info; /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor, or a pivot is 0: then
+                         nothing is solved */
 } tb_factor;
 
 /* Cholesky's, the arguments in the order of POTRF. */
@@ -35,15 +68,71 @@ static inline tb_factor tb_potrf(tb_routine routine, tb_triangle stored, int64_t
     };
 }
 
+static inline tb_factors tb_factors_of(const tb_factor *factor)
+{
+    return tb_class_of(factor->routine)->factors;
+}
+
+static inline bool tb_makes_factors(const tb_factor *factor)
+{
+    return tb_class_of(factor->routine)->makes_factors;
+}
+
+static inline bool tb_solves(const tb_factor *factor)
+{
+    return tb_class_of(factor->routine)->solves;
+}
+
+/* The routine that makes such factors and does nothing else. */
+static inline tb_routine tb_factoring_routine(const tb_factor *factor)
+{
+    static const tb_routine routines[TB_FACTORS_COUNT] = {[TB_CHOLESKY] = TB_SPOTRF, [TB_LU] = TB_SGETRF};
+    return (tb_routine)((int)routines[tb_factors_of(factor)] + (int)factor->a.element);
+}
+
+/* With partial pivoting, the arguments in the order of GETRF. */
+static inline tb_factor tb_getrf(tb_routine routine, int64_t m, int64_t n, void *data, int64_t ld,
+                                 tb_pivots pivots, int64_t *info)
+{
+    const tb_element element = tb_routine_rows[routine].element;
+    return (tb_factor){
+        .routine = routine,
+        .m = m,
+        .n = n,
+        .a = {.data = data, .rows = m, .columns = n, .ld = ld, .element = element},
+        .stored = TB_FULL,
+        .pivots = pivots,
+        .info = info,
+    };
+}
+
+/* Rows first, first + 1, ... of a matrix, so many, are exchanged with those of its rows, from 1, that pivots say, the last one first where
+ * it is backwards. By a pivot that is none of its rows nothing is exchanged. */
+typedef struct tb_row_exchange {
+    tb_matrix matrix;
+    int64_t first, count;
+    tb_pivots pivots; /* count */
+    bool backwards;
+} tb_row_exchange;
+
 /* The info of a matrix that lies where the host cannot reach it and that no device could factor: LAPACKE's number for want of
  * memory. */
 #define TB_INFO_UNDONE INT64_C(-1010)
 
+/* Columns that are factored; of a wide matrix others come with them. */
+static inline int64_t tb_factor_order(const tb_factor *factor)
+{
+    return factor->m < factor->n ? factor->m : factor->n;
+}
+
 /* Multiply-adds of real numbers. */
 static inline double tb_factor_volume(const tb_factor *factor)
 {
-    const double n = (double)factor->n;
-    return n * n * n / 6 * (tb_is_complex(factor->a.element) ? 4 : 1);
+    const double m = (double)factor->m, n = (double)factor->n, k = (double)tb_factor_order(factor),
+                 made = factor->stored == TB_FULL ? k * (m * n - k * (m + n) / 2 + k * k / 3) : n * n * n / 6,
+                 solved = n * n * (double)factor->b.columns / (tb_factors_of(factor) == TB_A_ITSELF ? 2 : 1),
+                 all = (tb_makes_factors(factor) ? made : 0) + (tb_solves(factor) ? solved : 0);
+    return all * (tb_is_complex(factor->a.element) ? 4 : 1);
 }
 
 #endif

@@ -29,6 +29,14 @@ typedef struct tb_size_numbers {
     int m, n, k, lda, ldb, ldc;
 } tb_size_numbers;
 
+/* What LAPACK's routines make of A, or are given as A. */
+typedef enum tb_factors {
+    TB_A_ITSELF, /* a triangle */
+    TB_CHOLESKY,
+    TB_LU, /* and pivots */
+    TB_FACTORS_COUNT,
+} tb_factors;
+
 typedef struct tb_class_row {
     /* Arguments that are letters, in their order: S a side, U a triangle, T an operation, D a diagonal. */
     const char *letters;
@@ -41,7 +49,10 @@ typedef struct tb_class_row {
     bool is_hermitian; /* what else would be symmetric, A or C */
     tb_in_place in_place;
     bool is_batch, is_strided;
-    bool factors;           /* LAPACK's: tasks of it are factorizations, not products */
+    bool is_lapack;         /* tasks of it are factorizations and solves, not products */
+    tb_factors factors;     /* of those */
+    bool makes_factors;     /* A is overwritten with them */
+    bool solves;            /* B is overwritten with what A, by its factors, multiplies to it */
     bool is_served_by_gemm; /* GEMM computes blocks of what it does, and can stand in for it */
 } tb_class_row;
 

@@ -1,13 +1,15 @@
 #include "words/task.h"
 
 #include <stdio.h>
+#include <string.h>
 
 size_t tb_task_bytes(tb_task task)
 {
     if (tb_is_product(task))
         return tb_product_bytes(task.product);
-    const size_t all = tb_matrix_bytes(&task.factor->a);
-    return task.factor->stored == TB_FULL ? all : all / 2;
+    const size_t all = tb_matrix_bytes(&task.factor->a),
+                 solved = tb_solves(task.factor) ? tb_matrix_bytes(&task.factor->b) : 0;
+    return (task.factor->stored == TB_FULL ? all : all / 2) + solved;
 }
 
 /* A triangle's letter; TB_FULL has none. */
@@ -40,12 +42,24 @@ static char *add_letters_of_product(const tb_product *product, char *text)
     return text;
 }
 
+static char *add_letters_of_factor(const tb_factor *factor, char *text)
+{
+    const tb_class_row *class = tb_class_of(factor->routine);
+    if (factor->stored != TB_FULL)
+        *text++ = triangles[factor->stored];
+    if (strchr(class->letters, 'T'))
+        *text++ = factor->conjugated ? 'C' : factor->transposed ? 'T' : 'N';
+    if (strchr(class->letters, 'D'))
+        *text++ = factor->unit_diagonal ? 'U' : 'N';
+    return text;
+}
+
 void tb_print_letters(tb_task task, char text[static TB_LETTERS_SIZE])
 {
     if (tb_is_product(task))
         text = add_letters_of_product(task.product, text);
-    else if (task.factor->stored != TB_FULL)
-        *text++ = triangles[task.factor->stored];
+    else
+        text = add_letters_of_factor(task.factor, text);
     *text = '\0';
 }
 

@@ -51,15 +51,17 @@ static inline int64_t tb_task_members(tb_task task)
 /* The most that a task has. What there is one of for each matrix is an array of so many. */
 enum { TB_TASK_MATRICES = TB_ROLES };
 
-/* How many it has: A, B and C of a product in the order of their roles, also where one of them is empty; A of a factorization. */
+/* How many it has: A, B and C of a product in the order of their roles, also where one of them is empty; A of a factorization, and B of a solve. */
 static inline int tb_task_matrices(tb_task task)
 {
-    return tb_is_product(task) ? TB_ROLES : 1;
+    return tb_is_product(task) ? TB_ROLES : tb_solves(task.factor) ? 2 : 1;
 }
 
 static inline const tb_matrix *tb_task_matrix(tb_task task, int number)
 {
-    return tb_is_product(task) ? &task.product->operands[number].matrix : &task.factor->a;
+    return tb_is_product(task) ? &task.product->operands[number].matrix
+           : number == 0       ? &task.factor->a
+                               : &task.factor->b;
 }
 
 /* Whether it is read or written at all. */
@@ -86,7 +88,8 @@ size_t tb_task_bytes(tb_task task);
 
 /* ---- In words --------------------------------------------------------------------------------------------- */
 
-/* What a task's size is called by: m, n and k of a product; n of a factorization of a square matrix, else m and n. */
+/* What a task's size is called by: m, n and k of a product; n of a factorization of a square matrix, else m and n; n of a solve, and how
+ * many columns B has. */
 enum { TB_EXTENTS_MOST = 3 };
 typedef struct tb_extents {
     int count;
@@ -98,13 +101,16 @@ static inline tb_extents tb_task_extents(tb_task task)
 {
     if (tb_is_product(task))
         return (tb_extents){3, {task.product->m, task.product->n, task.product->k}, "mnk"};
+    if (tb_solves(task.factor))
+        return (tb_extents){2, {task.factor->n, task.factor->b.columns}, "nr"};
     if (task.factor->stored != TB_FULL)
         return (tb_extents){1, {task.factor->n}, "n"};
     return (tb_extents){2, {task.factor->m, task.factor->n}, "mn"};
 }
 
 /* A call's letters, as Fortran takes them: SYMM's side and stored triangle; else the triangle of C, if any, and the two
- * operations; R is conjugated and not transposed. Of a factorization the stored triangle, if any. */
+ * operations; R is conjugated and not transposed. Of a factorization the stored triangle, if any; of a solve the
+ * operation and the diagonal, too. */
 enum { TB_LETTERS_SIZE = 5 };
 void tb_print_letters(tb_task task, char text[static TB_LETTERS_SIZE]);
 

@@ -14,83 +14,85 @@ __device__ __forceinline__ char *dynamic_shared()
     return panel_memory;
 }
 
-/* Writes to shared memory of the cluster; seen by others once they have met. */
-__device__ __forceinline__ void put(unsigned address, uint32_t value)
+/* What lies in 16 bytes, in one piece. */
+template <class piece> __device__ __forceinline__ piece read_piece(const piece &from)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
-#endif
+    static_assert(sizeof(piece) == sizeof(uint4) && alignof(piece) == sizeof(uint4), "so that it can be");
+    const uint4 words = *reinterpret_cast<const uint4 *>(&from);
+    return *reinterpret_cast<const piece *>(&words);
 }
-__device__ __forceinline__ void put(unsigned address, uint64_t value)
+template <class piece> __device__ __forceinline__ void write_piece(piece &to, const piece &value)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
-#endif
+    static_assert(sizeof(piece) == sizeof(uint4) && alignof(piece) == sizeof(uint4), "so that it can be");
+    *reinterpret_cast<uint4 *>(&to) = *reinterpret_cast<const uint4 *>(&value);
 }
-__device__ __forceinline__ void put(unsigned address, float value)
+
+/* ---- In a cluster ------------------------------------------------------------------------------------------- */
+
+/* Barriers in shared memory, each of 8 bytes, of whose phases each is over when so many have arrived, and the bytes that they expect
+ * have come. Phases have parities in turn, the first one 0. */
+__device__ __forceinline__ void init_barrier(unsigned barrier, unsigned arrivals)
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
-#endif
-}
-__device__ __forceinline__ void put(unsigned address, double value)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 #endif
 }
 
-/* ---- Mailboxes ---------------------------------------------------------------------------------------------- */
-
-/* A barrier of 8 bytes in shared memory, whose phases are over when all has come that was expected: so many bytes in so many pieces, from
- * any blocks of the cluster. Phases have parities in turn, the first one 0. Blocks see it once they have met. */
-__device__ __forceinline__ void make_mailbox(unsigned barrier, int /* pieces */)
+/* Other blocks, once they have met this one, see barriers that have been made. */
+__device__ __forceinline__ void show_barriers()
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
-                 : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void expect(unsigned barrier, int bytes)
+
+/* Arrives. */
+__device__ __forceinline__ void expect(unsigned barrier, unsigned bytes)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                  : "memory");
 #endif
 }
-__device__ __forceinline__ void await_all(unsigned barrier, unsigned parity)
+
+/* Where `wanted`, writes 16 bytes to a block's shared memory, and has that block's barrier count them when they are there. */
+template <class piece>
+__device__ __forceinline__ void send_if(bool wanted, unsigned address, piece value, unsigned barrier)
 {
+    static_assert(sizeof(piece) == sizeof(uint4), "so many are sent at a time");
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{\n"
-                 ".reg .pred over;\n"
-                 "again:\n"
-                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%0], %1;\n"
-                 "@!over bra again;\n"
-                 "}" ::"r"(barrier),
-                 "r"(parity)
-                 : "memory");
+    const uint4 words = *reinterpret_cast<const uint4 *>(&value);
+    asm volatile(
+        "{\n"
+        ".reg .pred wanted;\n"
+        "setp.ne.u32 wanted, %6, 0;\n"
+        "@wanted st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];\n"
+        "}" ::"r"(address),
+        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(barrier), "r"(uint32_t(wanted))
+        : "memory");
 #endif
 }
 
-/* Writes to a block's shared memory; its mailbox counts what has come. */
-__device__ __forceinline__ void send(unsigned address, float value, unsigned barrier)
+/* Until the phase of that parity is over; what has come is seen. To have it seen by the cluster's rules and not by the block's would empty
+ * the first cache each time. */
+__device__ __forceinline__ void await_phase(unsigned barrier, unsigned parity)
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(address),
-                 "f"(value), "r"(barrier)
-                 : "memory");
-#endif
-}
-__device__ __forceinline__ void send(unsigned address, double value, unsigned barrier)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(address),
-                 "d"(value), "r"(barrier)
-                 : "memory");
+    uint32_t is_over;
+    do
+        asm volatile("{\n"
+                     ".reg .pred over;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, over;\n"
+                     "}"
+                     : "=r"(is_over)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    while (!is_over);
 #endif
 }
 
-/* ---- Flags -------------------------------------------------------------------------------------------------- */
+/* ---- In a grid ---------------------------------------------------------------------------------------------- */
 
 /* Sets a flag; who has awaited it sees what the warp has written before. */
 __device__ __forceinline__ void announce(uint32_t *flag, uint32_t value)

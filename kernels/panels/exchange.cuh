@@ -1,10 +1,10 @@
 /* How blocks of a GETRF panel agree upon a pivot. In each step each warp leaves a letter in shared memory: the best candidate of
- * its rows. agree() is called by all threads behind a barrier of the block, and answers the letter of the best of all, which stays
- * until it has been called for the next step but one.
+ * its rows. agree() is called by all threads, and answers the letter of the best of all, which stays until it has been called for the next
+ * step but one.
  *
  *     alone        a block that has the whole panel: the best of its warps
- *     of_cluster   each warp puts its block's best letter into the shared memory of a few blocks, the cluster meets, and each block
- *                  finds the best of those that have come: one barrier of the cluster a step
+ *     of_cluster   each block sends its best letter into the shared memory of every block, where a barrier counts the bytes that have
+ *                  come, and finds the best of those. What is waited for is one way across the cluster
  *     of_grid      the same by global memory and flags. All blocks have to run at a time
  *
  * Letters of a step are overwritten by those of the next but one: who writes these has seen that all have read those.
@@ -18,14 +18,40 @@
 namespace panels
 {
 
-constexpr int columns = TB_GETRF_COLUMNS, rows_at_a_time = TB_GETRF_THREADS, lanes = 32,
-              warps = TB_GETRF_THREADS / lanes;
-static_assert(columns == lanes, "a lane has a column of a letter");
+constexpr int columns = TB_GETRF_COLUMNS, lanes = 32, warps_most = TB_GETRF_THREADS / lanes;
 
-template <class number> struct alignas(16) letter {
-    number row[columns];
-    rank_type<number> size;
-    uint32_t place;
+/* Numbers that are read, written or sent in one piece. */
+template <class number> struct alignas(16) piece {
+    static constexpr int count = 16 / sizeof(number);
+    number at[count];
+};
+
+/* A candidate, and where its row is: its number before any exchange, which no other row ever has. It is read and written in one piece. */
+struct alignas(16) heading {
+    uint32_t lower, upper, row, home; /* `lower` and `upper` are its rank */
+
+    __device__ __forceinline__ static heading of(candidate<uint32_t> a, int home)
+    {
+        return {0, a.size, a.row, uint32_t(home)};
+    }
+    __device__ __forceinline__ static heading of(candidate<uint64_t> a, int home)
+    {
+        return {uint32_t(a.size), uint32_t(a.size >> 32), a.row, uint32_t(home)};
+    }
+};
+
+template <class rank> __device__ __forceinline__ rank size_in(const heading &head)
+{
+    if constexpr (sizeof(rank) == 4)
+        return head.upper;
+    else
+        return rank(head.upper) << 32 | head.lower;
+}
+
+template <class number> struct letter {
+    alignas(16) number row[columns];
+    alignas(16) number reciprocal; /* of the candidate, if it has one */
+    heading head;
 };
 
 template <class number>
@@ -34,18 +60,24 @@ static_assert(has_stated_size<float> && has_stated_size<double> && has_stated_si
                   has_stated_size<complex<double>>,
               "what is launched has room for letters");
 
-template <class number> using letters_of_warps = letter<number>[2][warps];
+template <class number> using letters_of_warps = letter<number>[2][warps_most];
 
-/* The best of so many letters, at most one a lane; all warps do it. Where none has a candidate it is the first, which says so. */
+/* The best of so many letters, at most one a lane; all warps do it. Where none has a candidate it is any, which says so. */
 template <class number>
 __device__ __forceinline__ const letter<number> &best_of(const letter<number> *letters, int count)
 {
     candidate<rank_type<number>> own;
     const int lane = threadIdx.x % lanes;
-    if (lane < count)
-        own = {letters[lane].size, letters[lane].place};
-    const uint32_t place = best_of_warp(own).place;
-    return letters[place == nowhere ? 0 : teller_of(place)];
+    if (lane < count) {
+        const heading head = between_blocks::read_piece(letters[lane].head);
+        own = {size_in<rank_type<number>>(head), head.row};
+    }
+    return letters[lane_of_best(own)];
+}
+
+__device__ __forceinline__ int warps_of_block()
+{
+    return int(blockDim.x) / lanes;
 }
 
 template <class number> struct alone {
@@ -67,65 +99,92 @@ template <class number> struct alone {
     }
     __device__ __forceinline__ const letter<number> &agree(int step) const
     {
-        return best_of(of_warps[step % 2], warps);
+        __syncthreads();
+        return best_of(of_warps[step % 2], warps_of_block());
     }
 };
 
+/* Of letters only what comes behind the step's column is sent, in pieces of 16 bytes. */
 template <class number> struct of_cluster {
-    static constexpr int shared_bytes = 2 * TB_GETRF_CLUSTER_MAXIMUM * sizeof(letter<number>);
-    using arrived_letters = letter<number>[2][TB_GETRF_CLUSTER_MAXIMUM];
+    struct arrived_letters {
+        letter<number> of_step[2][TB_GETRF_CLUSTER_MAXIMUM];
+        uint64_t have_come[2];
+    };
+    static constexpr int shared_bytes = sizeof(arrived_letters),
+                         pieces = columns / piece<number>::count, /* of a row */
+        receivers = lanes / pieces;                               /* that a warp sends to at a time */
     const tb_getrf_panel &x;
     letters_of_warps<number> &of_warps;
     arrived_letters &arrived;
+    const int own_rank;
 
     __device__ of_cluster(const tb_getrf_panel &x, letters_of_warps<number> &of_warps, char *shared)
-        : x(x), of_warps(of_warps), arrived(*reinterpret_cast<arrived_letters *>(shared))
+        : x(x), of_warps(of_warps), arrived(*reinterpret_cast<arrived_letters *>(shared)), own_rank(rank())
     {
     }
     __device__ __forceinline__ static int rank()
     {
         return cluster::rank();
     }
+
+    __device__ __forceinline__ static unsigned address_of(const void *shared)
+    {
+        return unsigned(__cvta_generic_to_shared(shared));
+    }
+
+    __device__ __forceinline__ static int first_piece(int step)
+    {
+        return step / piece<number>::count;
+    }
+    __device__ __forceinline__ void expect(int step) const
+    {
+        const int of_letter = pieces - first_piece(step) + 2;
+        between_blocks::expect(address_of(&arrived.have_come[step % 2]), unsigned(x.blocks * of_letter * 16));
+    }
+
     /* All blocks are there, and so is their shared memory. */
     __device__ __forceinline__ void begin() const
     {
+        if (threadIdx.x == 0) {
+            for (int i = 0; i < 2; i++)
+                between_blocks::init_barrier(address_of(&arrived.have_come[i]), 1);
+            between_blocks::show_barriers();
+            for (int i = 0; i < 2; i++)
+                expect(i);
+        }
         cluster::meet();
     }
     __device__ __forceinline__ void end(int) const
     {
     }
 
-    __device__ __forceinline__ static void put(unsigned address, real_of<number> real)
+    /* The row by as many lanes as it has pieces, and what is behind it by the first two of them. */
+    __device__ __forceinline__ void send(const letter<number> &from, int step) const
     {
-        between_blocks::put(address, real);
-    }
-    template <class real> __device__ __forceinline__ static void put(unsigned address, complex<real> a)
-    {
-        between_blocks::put(address, a.re);
-        between_blocks::put(address + sizeof(real), a.im);
-    }
-
-    /* Lane by lane; where it is `own` block's, which the receiver has a place for. */
-    __device__ __forceinline__ void send(const letter<number> &from, int step, int to) const
-    {
-        const int lane = threadIdx.x % lanes;
-        letter<number> &here = arrived[step % 2][rank()];
-        put(cluster::address_in(unsigned(__cvta_generic_to_shared(&here.row[lane])), to), from.row[lane]);
-        if (lane == 0)
-            between_blocks::put(cluster::address_in(unsigned(__cvta_generic_to_shared(&here.size)), to),
-                                from.size);
-        if (lane == 1)
-            between_blocks::put(cluster::address_in(unsigned(__cvta_generic_to_shared(&here.place)), to),
-                                from.place == nowhere ? nowhere : place_of(row_of(from.place), rank()));
+        const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes, own = lane % pieces,
+                  behind = own % 2;
+        const auto *sent = reinterpret_cast<const piece<number> *>(&from);
+        const unsigned here = address_of(&arrived.of_step[step % 2]) + own_rank * sizeof(letter<number>),
+                       barrier = address_of(&arrived.have_come[step % 2]);
+#pragma unroll 1
+        for (int to = warp * receivers + lane / pieces; to < x.blocks; to += warps_of_block() * receivers) {
+            const piece<number> of_row = between_blocks::read_piece(sent[own]),
+                                of_rest = between_blocks::read_piece(sent[pieces + behind]);
+            const unsigned there = cluster::address_in(here, to),
+                           barrier_there = cluster::address_in(barrier, to);
+            between_blocks::send_if(own < 2, there + (pieces + behind) * 16, of_rest, barrier_there);
+            between_blocks::send_if(own >= first_piece(step), there + own * 16, of_row, barrier_there);
+        }
     }
 
     __device__ __forceinline__ const letter<number> &agree(int step) const
     {
-        const letter<number> &own = best_of(of_warps[step % 2], warps);
-        for (int to = threadIdx.x / lanes; to < x.blocks; to += warps)
-            send(own, step, to);
-        cluster::meet();
-        return best_of(arrived[step % 2], x.blocks);
+        __syncthreads();
+        send(best_of(of_warps[step % 2], warps_of_block()), step);
+        between_blocks::await_phase(address_of(&arrived.have_come[step % 2]), step / 2 % 2);
+        if (threadIdx.x == 0)
+            expect(step + 2);
+        return best_of(arrived.of_step[step % 2], x.blocks);
     }
 };
 
@@ -167,49 +226,57 @@ template <class number> struct of_grid {
         return letters + step % 2 * TB_GETRF_GRID_MAXIMUM;
     }
 
-    __device__ __forceinline__ static void copy_fresh(real *to, const real *from)
-    {
-        for (int part = 0; part < reals_of<number>; part++)
-            to[part] = between_blocks::fresh(from + part);
-    }
-
     /* One warp's. */
     __device__ __forceinline__ void tell(int step) const
     {
         const int lane = threadIdx.x % lanes;
-        const letter<number> &own = best_of(of_warps[step % 2], warps);
+        const letter<number> &own = best_of(of_warps[step % 2], warps_of_block());
         letter<number> &sent = of_step(step)[rank()];
         sent.row[lane] = own.row[lane];
         if (lane == 0) {
-            sent.size = own.size;
-            sent.place = own.place == nowhere ? nowhere : place_of(row_of(own.place), rank());
+            sent.reciprocal = own.reciprocal;
+            sent.head = own.head;
         }
         __syncwarp();
         if (lane == 0)
             between_blocks::announce(&flags[rank()], uint32_t(step) + 1);
     }
+    __device__ __forceinline__ static number fresh(const number &from)
+    {
+        const real *parts = reinterpret_cast<const real *>(&from);
+        if constexpr (reals_of<number> == 2)
+            return {between_blocks::fresh(parts), between_blocks::fresh(parts + 1)};
+        else
+            return between_blocks::fresh(parts);
+    }
     __device__ __forceinline__ void hear(int step) const
     {
         const int lane = threadIdx.x % lanes;
         candidate<rank_type<number>> own;
-        for (int teller = lane; teller < x.blocks; teller += lanes) {
-            const letter<number> &sent = of_step(step)[teller];
-            between_blocks::await(&flags[teller], uint32_t(step) + 1);
-            own.consider(between_blocks::fresh(&sent.size), between_blocks::fresh(&sent.place));
+        int teller = 0, home = 0;
+        for (int i = lane; i < x.blocks; i += lanes) {
+            const heading &sent = of_step(step)[i].head;
+            between_blocks::await(&flags[i], uint32_t(step) + 1);
+            const heading told = {between_blocks::fresh(&sent.lower), between_blocks::fresh(&sent.upper),
+                                  between_blocks::fresh(&sent.row), between_blocks::fresh(&sent.home)};
+            if (own.consider(size_in<rank_type<number>>(told), told.row)) {
+                teller = i;
+                home = int(told.home);
+            }
         }
         __syncwarp();
-        const candidate<rank_type<number>> best = best_of_warp(own);
-        const letter<number> &sent = of_step(step)[teller_of(best.place)];
-        copy_fresh(reinterpret_cast<real *>(&agreed.row[lane]),
-                   reinterpret_cast<const real *>(&sent.row[lane]));
-        if (lane == 0) {
-            agreed.size = best.size;
-            agreed.place = best.place;
-        }
+        const int best = lane_of_best(own);
+        const letter<number> &sent = of_step(step)[__shfl_sync(UINT32_MAX, teller, best)];
+        agreed.row[lane] = fresh(sent.row[lane]);
+        if (lane == 0)
+            agreed.reciprocal = fresh(sent.reciprocal);
+        if (lane == best)
+            agreed.head = heading::of(own, home);
     }
 
     __device__ __forceinline__ const letter<number> &agree(int step) const
     {
+        __syncthreads();
         if (threadIdx.x < lanes) {
             tell(step);
             hear(step);

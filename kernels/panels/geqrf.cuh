@@ -377,9 +377,7 @@ __device__ __forceinline__ void run_geqrf(const tb_geqrf_panel &x)
 /* Before 9.0 there are no clusters. */
 #if __CUDA_ARCH__ >= 900
 #define TB_GEQRF_RUN_CLUSTER(number) panels::run_geqrf<number, panels::sums_of_cluster>(x)
-#define TB_GEQRF_RUN_MEETING(number) panels::run_geqrf<number, panels::sums_of_meeting_cluster>(x)
 #else
-#define TB_GEQRF_RUN_MEETING(number)
 #define TB_GEQRF_RUN_CLUSTER(number)
 #endif
 
@@ -395,10 +393,6 @@ __device__ __forceinline__ void run_geqrf(const tb_geqrf_panel &x)
     TB_GEQRF_ENTRY(letter##geqrf_cluster)                                                                    \
     {                                                                                                        \
         TB_GEQRF_RUN_CLUSTER(number);                                                                        \
-    }                                                                                                        \
-    TB_GEQRF_ENTRY(letter##geqrf_meeting)                                                                    \
-    {                                                                                                        \
-        TB_GEQRF_RUN_MEETING(number);                                                                        \
     }                                                                                                        \
     TB_GEQRF_ENTRY(letter##geqrf_grid)                                                                       \
     {                                                                                                        \

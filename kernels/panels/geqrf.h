@@ -52,8 +52,7 @@ typedef struct tb_geqrf_panel {
 #define TB_GEQRF_TRIANGLE         (TB_GEQRF_COLUMNS * TB_GEQRF_LINE)
 #define TB_GEQRF_BETWEEN_QUARTERS 16
 
-/* And of a cluster's form two mailboxes. */
-#define TB_GEQRF_MAILBOX_BYTES 16
+#define TB_GEQRF_OF_CLUSTER_BYTES 16 /* two barriers */
 
 /* Bytes of the column of the step in a layer of a warp; of a layer in shared memory, whose columns are 4 numbers more apart. */
 #define TB_GEQRF_STAGED_BYTES(bytes_of_number) (4 * (8 * (bytes_of_number) + TB_GEQRF_BETWEEN_QUARTERS))

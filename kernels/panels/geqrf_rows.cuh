@@ -28,12 +28,6 @@ constexpr int layers_in_registers = sizeof(number) == 4
                                     : further               ? TB_GEQRF_GRID_LAYERS_FP64
                                                             : TB_GEQRF_LAYERS_FP64;
 
-/* Numbers that are read or written in one piece. */
-template <class number> struct alignas(16) piece {
-    static constexpr int count = 16 / sizeof(number);
-    number at[count];
-};
-
 /* The step's column in a layer of a warp: each quarter's rows, and so much more that quarters are in banks of their own. */
 template <class number> struct staged_layer {
     static constexpr int pieces = rows_of_lane / piece<number>::count;

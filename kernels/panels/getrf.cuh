@@ -1,12 +1,16 @@
-/* getrf: LU with partial pivoting of a panel of up to 32 columns, in place. Blocks have rows of it each:
+/* getrf: LU with partial pivoting of a panel of up to 32 columns, in place. Global memory is read once and written once. Blocks have
+ * rows of it each, and a row is in the registers of four lanes, which have pairs of its columns in turn:
  *
- *     block 0 |  threads have a row each of the first 256, of the next 256, ...  in registers
- *             |  and of what is beyond                                          in shared memory
- *     block 1 |  likewise
+ *     columns            0 1   2 3   4 5   6 7   8 9   ...  24 25  26 27  28 29  30 31
+ *     lane of the four     0     1     2     3     0            0      1      2      3
+ *     its pair             0     0     0     0     1            3      3      3      3
  *
- * so that global memory is read once and written once. Rows stay where they are: what is exchanged is their numbers, by which they are
- * written in the end. A step for each column: each warp leaves its best candidate, with the whole row; the blocks agree upon one
- * (exchange.cuh); and each thread subtracts what that row makes of its own ones, and has the numbers of the next column.
+ * Four lanes have `own_rows` rows, 8 apart, so that a warp's are neighbours; a deep block has further ones in shared memory, of which a
+ * thread has each 256th. Rows stay where they are: what is exchanged is their numbers, by which they are written in the end.
+ *
+ * A step for each column: each warp leaves its best candidate, with the whole row; the blocks agree upon one (exchange.cuh); and each
+ * thread subtracts what that row makes of its own ones. The next column comes first, and all lanes of its rows are told of it, so that
+ * its search goes on while the others are subtracted from. Steps are code of their own for each pair and for its two columns.
  */
 #pragma once
 
@@ -15,21 +19,12 @@
 namespace panels
 {
 
-#if __CUDA_ARCH__ >= 1200
-constexpr int rows_of_doubles = TB_GETRF_ROWS_FP64_SM120;
-#else
-constexpr int rows_of_doubles = TB_GETRF_ROWS_FP64;
-#endif
-template <class number>
-constexpr int rows_in_registers = sizeof(number) == 4     ? TB_GETRF_ROWS_FP32
-                                  : sizeof(number) == 16  ? TB_GETRF_ROWS_COMPLEX_FP64
-                                  : reals_of<number> == 2 ? TB_GETRF_ROWS_COMPLEX_FP32
-                                                          : rows_of_doubles;
+constexpr int lanes_of_row = TB_GETRF_LANES, rows_at_a_time = lanes / lanes_of_row,
+              pairs = columns / (2 * lanes_of_row);
 
-/* Numbers that are read or written in one piece. */
-template <class number> struct alignas(16) piece {
-    static constexpr int count = 16 / sizeof(number);
-    number at[count];
+/* Neighbours of a row, which a lane has. */
+template <class number> struct alignas(2 * sizeof(number) < 16 ? 2 * sizeof(number) : 16) pair {
+    number at[2];
 };
 
 /* The rows of a thread that are in shared memory: neighbours' numbers of a column are neighbours. */
@@ -40,68 +35,97 @@ template <class number> struct further_rows {
 
     __device__ __forceinline__ int32_t &number_of_row(int i) const
     {
-        return numbers[i * rows_at_a_time + int(threadIdx.x)];
+        return numbers[i * int(blockDim.x) + int(threadIdx.x)];
     }
     __device__ __forceinline__ number &at(int i, int column) const
     {
-        return rows[(i * columns + column) * rows_at_a_time + int(threadIdx.x)];
+        return rows[(i * columns + column) * int(blockDim.x) + int(threadIdx.x)];
     }
 };
 
-template <class number, template <class> class exchange> struct getrf {
+template <class number, template <class> class exchange, int own_rows, bool is_deep> struct getrf {
     using real = real_of<number>;
     using rank = rank_type<number>;
-    static constexpr int own_rows = rows_in_registers<number>;
+    static constexpr int ranked_rows =
+        own_rows / lanes_of_row; /* those of which a lane looks for candidates: its own of each four */
     const tb_getrf_panel &x;
     letters_of_warps<number> &of_warps;
     const exchange<number> others;
     further_rows<number> further;
-    number own[own_rows][columns], current[own_rows]; /* and of these the column of the step */
-    int row[own_rows];                                /* as in further_rows */
+    const int lane, part; /* of the warp, and of the row's lanes */
+    const int home;       /* the first row's number before any exchange */
+    number own[own_rows][pairs][2],
+        current[own_rows]; /* and the step's column of the rows, which all of their lanes have */
+    uint32_t left = 0;     /* bit by bit, the rows that have not been a pivot's */
+    int row[ranked_rows];  /* numbers; as in further_rows */
+    int pivot_of_lane;     /* the row of the step that has the lane's number */
+    int without_pivot = 0; /* from 1, the first column whose pivot is 0 */
 
     static constexpr int fixed_bytes = sizeof(letters_of_warps<number>) + exchange<number>::shared_bytes;
 
     __device__ getrf(const tb_getrf_panel &x, char *shared)
         : x(x), of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
-          others(x, of_warps, shared + sizeof of_warps)
+          others(x, of_warps, shared + sizeof of_warps), lane(threadIdx.x % lanes), part(lane % lanes_of_row),
+          home(first_of_block() + first_in_block())
     {
-        const int times = (x.rows_of_block + rows_at_a_time - 1) / rows_at_a_time;
-        further.count = max(times - own_rows, 0);
+        const int beyond = x.rows_of_block - rows_in_registers();
+        further.count = is_deep && beyond > 0 ? (beyond + int(blockDim.x) - 1) / int(blockDim.x) : 0;
         further.rows = reinterpret_cast<number *>(shared + fixed_bytes);
         further.numbers =
-            reinterpret_cast<int32_t *>(further.rows + further.count * columns * rows_at_a_time);
+            reinterpret_cast<int32_t *>(further.rows + further.count * columns * int(blockDim.x));
     }
 
+    /* ---- Rows ----------------------------------------------------------------------------------------------- */
+
+    __device__ __forceinline__ int first_of_block() const
+    {
+        return exchange<number>::rank() * x.rows_of_block;
+    }
+    __device__ __forceinline__ static int rows_in_registers()
+    {
+        return int(blockDim.x) / lanes_of_row * own_rows;
+    }
+    __device__ __forceinline__ int first_in_block() const
+    {
+        return int(threadIdx.x) / lanes * (rows_at_a_time * own_rows) + lane / lanes_of_row;
+    }
+    /* Where it is in the block: the number that the row has at first. */
+    __device__ __forceinline__ int number_at_first(int in_block) const
+    {
+        const int number_of_row = first_of_block() + in_block;
+        return in_block < x.rows_of_block && number_of_row < x.rows ? number_of_row : -1;
+    }
+    __device__ __forceinline__ int further_in_block(int i) const
+    {
+        return rows_in_registers() + i * int(blockDim.x) + int(threadIdx.x);
+    }
     __device__ __forceinline__ real *in_memory(int in_row, int column) const
     {
         return static_cast<real *>(x.a) + reals_of<number> * (in_row + column * x.ld);
     }
-
-    /* ---- In and out ----------------------------------------------------------------------------------------- */
-
-    __device__ __forceinline__ int first_number(int i) const
+    __device__ __forceinline__ int column_of(int pair, int half) const
     {
-        const int in_block = i * rows_at_a_time + int(threadIdx.x),
-                  number_of_row = exchange<number>::rank() * x.rows_of_block + in_block;
-        return in_block < x.rows_of_block && number_of_row < x.rows ? number_of_row : -1;
+        return (pair * lanes_of_row + part) * 2 + half;
     }
 
     __device__ __forceinline__ void load()
     {
 #pragma unroll
         for (int i = 0; i < own_rows; i++) {
-            row[i] = first_number(i);
-            const real *from = in_memory(row[i], 0);
+            const int in_row = number_at_first(first_in_block() + i * rows_at_a_time);
+            left |= in_row >= 0 ? 1u << i : 0;
+            if (i % lanes_of_row == part)
+                row[i / lanes_of_row] = in_row;
 #pragma unroll
-            for (int k = 0; k < columns; k++, from += reals_of<number> * x.ld) {
-                own[i][k] = number_of<number>(0);
-                if (row[i] >= 0 && k < x.columns)
-                    own[i][k] = read<number>(from);
+            for (int k = 0; k < 2 * pairs; k++) {
+                const int column = column_of(k / 2, k % 2);
+                own[i][k / 2][k % 2] = number_of<number>(0);
+                if (in_row >= 0 && column < x.columns)
+                    own[i][k / 2][k % 2] = read<number>(in_memory(in_row, column));
             }
-            current[i] = own[i][0];
         }
-        for (int i = 0; i < further.count; i++) {
-            const int in_row = further.number_of_row(i) = first_number(own_rows + i);
+        for (int i = 0; is_deep && i < further.count; i++) {
+            const int in_row = further.number_of_row(i) = number_at_first(further_in_block(i));
 #pragma unroll 8
             for (int k = 0; k < columns; k++)
                 further.at(i, k) =
@@ -113,197 +137,318 @@ template <class number, template <class> class exchange> struct getrf {
     {
 #pragma unroll
         for (int i = 0; i < own_rows; i++) {
-            real *to = in_memory(row[i], 0);
+            const int in_row = __shfl_sync(UINT32_MAX, row[i / lanes_of_row], lane - part + i % lanes_of_row);
 #pragma unroll
-            for (int k = 0; k < columns; k++, to += reals_of<number> * x.ld)
-                if (row[i] >= 0 && k < x.columns)
-                    write(to, own[i][k]);
+            for (int k = 0; k < 2 * pairs; k++) {
+                const int column = column_of(k / 2, k % 2);
+                if (in_row >= 0 && column < x.columns)
+                    write(in_memory(in_row, column), own[i][k / 2][k % 2]);
+            }
         }
-        for (int i = 0; i < further.count; i++)
+        for (int i = 0; is_deep && i < further.count; i++)
             if (const int in_row = further.number_of_row(i); in_row >= 0)
                 for (int k = 0; k < x.columns; k++)
                     write(in_memory(in_row, k), further.at(i, k));
     }
 
-    /* ---- A step --------------------------------------------------------------------------------------------- */
+    /* ---- Candidates ----------------------------------------------------------------------------------------- */
 
-    /* The warp's letter: the lane that has the candidate writes it, or if none has one the first. */
-    __device__ __forceinline__ void leave_candidate(int step)
-    {
-        const int warp = threadIdx.x / lanes;
+    struct found {
         candidate<rank> best;
-        int which = 0;
-#pragma unroll
-        for (int i = 0; i < own_rows; i++)
-            if (row[i] >= step &&
-                best.consider(rank_of_candidate(current[i], row[i] == step), place_of(row[i], warp)))
-                which = i;
-        for (int i = 0; i < further.count; i++)
-            if (const int in_row = further.number_of_row(i);
-                in_row >= step &&
-                best.consider(rank_of_candidate(further.at(i, step), in_row == step), place_of(in_row, warp)))
-                which = own_rows + i;
-        const candidate<rank> of_warp = best_of_warp(best);
-        letter<number> &left = of_warps[step % 2][warp];
-        if (of_warp.place == nowhere ? threadIdx.x % lanes == 0 : best.place == of_warp.place) {
-            left.size = of_warp.size;
-            left.place = of_warp.place;
-            write_row(left, which);
-        }
+        number value;
+        int which, home; /* its row, of the thread's or of its further ones */
+    };
+
+    /* The number of the step's column that a lane looks at, of the four rows from i on. */
+    __device__ __forceinline__ number looked_at(int i) const
+    {
+        const number even = part & 2 ? current[i + 2] : current[i],
+                     odd = part & 2 ? current[i + 3] : current[i + 1];
+        return part & 1 ? odd : even;
     }
 
-    __device__ __forceinline__ void write_row(letter<number> &left, int which)
+    /* What the thread has. Where `careful`, numbers may be none. */
+    template <bool careful> __device__ __forceinline__ found best_of_thread(int step) const
+    {
+        found result = {{}, number_of<number>(1), part, home + part * rows_at_a_time};
+        const auto consider = [&](number value, int in_row, int which, int its_home) {
+            rank size = rank_of(value);
+            if (careful)
+                size = rank_among_numbers(size, in_row == step);
+            if (in_row < step)
+                size = rank_of_none;
+            if (result.best.consider(size, uint32_t(in_row))) {
+                result.value = value;
+                result.which = which;
+                result.home = its_home;
+            }
+        };
+        if constexpr (ranked_rows == 1 && !is_deep) {
+            const rank size = rank_of(result.value = looked_at(0));
+            result.best.size = row[0] < step ? rank(rank_of_none)
+                               : careful     ? rank_among_numbers(size, row[0] == step)
+                                             : size;
+            result.best.row = uint32_t(row[0]);
+        } else {
+#pragma unroll
+            for (int j = 0; j < ranked_rows; j++)
+                consider(looked_at(j * lanes_of_row), row[j], j * lanes_of_row + part,
+                         home + (j * lanes_of_row + part) * rows_at_a_time);
+            for (int i = 0; is_deep && i < further.count; i++)
+                consider(further.at(i, step), further.number_of_row(i), own_rows + i,
+                         first_of_block() + further_in_block(i));
+        }
+        return result;
+    }
+
+    /* The warp's letter, of which columns from a pair on are written: the lane that has the candidate knows what it is, and those of its row
+     * have the row. What is rare is seen to together. */
+    template <int first> __device__ __forceinline__ void leave_candidate(int step)
+    {
+        found own_best = best_of_thread<false>(step);
+        const uint32_t largest = largest_of_warp(upper(own_best.best.size));
+        number reciprocal = reciprocal_of(own_best.value);
+        is_used(reciprocal);
+        bool is_tied = upper(own_best.best.size) == largest;
+        uint32_t best = __ballot_sync(UINT32_MAX, is_tied);
+        if (largest >= upper_of_infinity<rank> || are_several(best)) {
+            own_best = best_of_thread<true>(step);
+            best = uint32_t(1) << lane_of_best(own_best.best);
+            reciprocal = reciprocal_of(own_best.value);
+        }
+        const int winner = lane_in(best);
+        const int which = ranked_rows == 1 && !is_deep ? int(unsigned(winner) % lanes_of_row)
+                                                       : __shfl_sync(UINT32_MAX, own_best.which, winner);
+        letter<number> &left = of_warps[step % 2][threadIdx.x / lanes];
+        if ((lane ^ winner) < lanes_of_row)
+            write_row<first>(left, which);
+        if (lane == winner) {
+            between_blocks::write_piece(left.head, heading::of(own_best.best, own_best.home));
+            left.reciprocal = reciprocal;
+        }
+        if (is_deep && lane == winner && which >= own_rows)
+#pragma unroll 8
+            for (int k = 0; k < columns; k++)
+                left.row[k] = further.at(which - own_rows, k);
+    }
+
+    template <int first> __device__ __forceinline__ void write_row(letter<number> &left, int which) const
     {
 #pragma unroll
         for (int i = 0; i < own_rows; i++)
             if (which == i)
 #pragma unroll
-                for (int k = 0; k < columns; k += piece<number>::count) {
-                    piece<number> written;
-#pragma unroll
-                    for (int e = 0; e < piece<number>::count; e++)
-                        written.at[e] = own[i][k + e];
-                    *reinterpret_cast<piece<number> *>(&left.row[k]) = written;
-                }
-        if (which >= own_rows)
-#pragma unroll 8
-            for (int k = 0; k < columns; k++)
-                left.row[k] = further.at(which - own_rows, k);
+                for (int k = first; k < pairs; k++)
+                    *reinterpret_cast<pair<number> *>(&left.row[column_of(k, 0)]) = {own[i][k][0],
+                                                                                     own[i][k][1]};
     }
+
+    /* ---- Elimination ---------------------------------------------------------------------------------------- */
 
     __device__ __forceinline__ static void renumber(int &number_of_row, int step, int pivot_row)
     {
         number_of_row = number_of_row == step ? pivot_row : number_of_row == pivot_row ? step : number_of_row;
     }
 
-    /* What a number below a pivot becomes. By a pivot that is 0 none is divided, and elimination goes on, as the reference's does. */
-    struct divisor {
-        number pivot, reciprocal;
-        bool is_zero, by_reciprocal;
-
-        __device__ __forceinline__ number operator()(number a) const
-        {
-            return is_zero ? a : by_reciprocal ? product(a, reciprocal) : quotient(a, pivot);
-        }
-    };
-
-    __device__ __forceinline__ static divisor divisor_of(const letter<number> &agreed, int step)
+    /* What a number below a pivot becomes where that is not of ordinary size. By a pivot that is 0 none is divided, and elimination goes
+     * on, as the reference's does. */
+    __device__ __attribute__((noinline)) static number divided(number a, number pivot)
     {
-        const number pivot = agreed.row[step];
-        const bool by_reciprocal = has_reciprocal(pivot);
-        return {pivot, quotient(number_of<number>(1), pivot), agreed.size == rank_of_zero, by_reciprocal};
+        const rank size = rank_of(pivot);
+        return size == rank_of_zero   ? a
+               : has_reciprocal(size) ? product(a, quotient(number_of<number>(1), pivot))
+                                      : quotient(a, pivot);
     }
 
-    /* Rows in registers, whose columns are the compiler's to number. `current` is divided, and becomes the next column. */
-    template <int step> __device__ __forceinline__ void eliminate(const letter<number> &agreed)
+    /* The rows' numbers of the step's column become what they are multiplied by, which its owner keeps. */
+    template <int k, int half>
+    __device__ __forceinline__ void divide(const letter<number> &agreed, const heading &head, bool keeps,
+                                           int step)
     {
-        constexpr int count = piece<number>::count;
+        if (__builtin_expect(is_ordinary(size_in<rank>(head)), 1)) {
+            const number reciprocal = agreed.reciprocal;
+#pragma unroll
+            for (int i = 0; i < own_rows; i++) {
+                if (keeps && is_left(i))
+                    own[i][k][half] = product(own[i][k][half], reciprocal);
+                current[i] = product(current[i], reciprocal);
+            }
+            return;
+        }
+        if (size_in<rank>(head) == rank_of_zero && without_pivot == 0)
+            without_pivot = step + 1;
+#pragma unroll
+        for (int i = 0; i < own_rows; i++) {
+            current[i] = divided(current[i], agreed.row[step]);
+            if (keeps && is_left(i))
+                own[i][k][half] = current[i];
+        }
+    }
+
+    __device__ __forceinline__ void note(const heading &head, int step)
+    {
+        const int pivot_row = int(head.row);
+        const unsigned away = head.home - unsigned(home), which = away / rows_at_a_time | away << (32 - 3);
+        static_assert(rows_at_a_time == 1 << 3, "bits go round");
+        left &= which < own_rows ? ~(1u << which) : UINT32_MAX;
+#pragma unroll
+        for (int j = 0; j < ranked_rows; j++)
+            renumber(row[j], step, pivot_row);
+        if (lane == step)
+            pivot_of_lane = pivot_row;
+    }
+
+    __device__ __forceinline__ bool is_left(int i) const
+    {
+        return (left & 1u << i) != 0;
+    }
+
+    __device__ __forceinline__ void subtract(int k, int half, number of_pivot, uint32_t rows,
+                                             bool is_behind = true)
+    {
 #pragma unroll
         for (int i = 0; i < own_rows; i++)
-            own[i][step] = current[i];
+            if ((rows & 1u << i) != 0 && is_behind)
+                own[i][k][half] = less_product(own[i][k][half], current[i], of_pivot);
+    }
+
+    /* A column of a pair, and of `owner` among the lanes that have it. The next column comes first: what is subtracted from the ones behind
+     * waits for something that comes from the other lanes, so that the compiler cannot place it before. */
+    template <int k, int half>
+    __device__ __forceinline__ void eliminate(const letter<number> &agreed, int owner, int step)
+    {
+        constexpr int behind = k + 1 < pairs ? k + 1 : k;
+        const heading head = between_blocks::read_piece(agreed.head);
+        pair<number> of_pivot[pairs];
 #pragma unroll
-        for (int k = (step + 1) / count * count; k < columns; k += count) {
-            const piece<number> of_pivot = *reinterpret_cast<const piece<number> *>(&agreed.row[k]);
-#pragma unroll
-            for (int e = 0; e < count; e++)
-#pragma unroll
-                for (int i = 0; i < own_rows; i++)
-                    if (k + e > step && row[i] > step)
-                        own[i][k + e] = less_product(own[i][k + e], current[i], of_pivot.at[e]);
+        for (int other = k; other < pairs; other++)
+            of_pivot[other] = *reinterpret_cast<const pair<number> *>(&agreed.row[column_of(other, 0)]);
+        note(head, step);
+        divide<k, half>(agreed, head, part == owner, step);
+        if (half == 0) {
+            subtract(k, 1, of_pivot[k].at[1], left, part >= owner);
+        } else {
+            subtract(k, 0, of_pivot[k].at[0], left, part > owner);
+            if (behind > k)
+                subtract(behind, 0, of_pivot[behind].at[0], left);
         }
+        number next[own_rows];
+        const bool is_last = owner == lanes_of_row - 1;
 #pragma unroll
-        for (int i = 0; i < own_rows && step + 1 < columns; i++)
-            current[i] = own[i][step + 1 < columns ? step + 1 : step];
+        for (int i = 0; i < own_rows; i++)
+            next[i] = of_lane(half == 0 ? own[i][k][1]
+                              : is_last ? own[i][behind][0]
+                                        : own[i][k][0],
+                              lane - part + (owner + half) % lanes_of_row);
+        const uint32_t still_left = of_lane(left, lane);
+        subtract(k, half, of_pivot[k].at[half], still_left, part > owner);
+        if (half == 0 && behind > k)
+            subtract(behind, 0, of_pivot[behind].at[0], still_left);
+        if (behind > k)
+            subtract(behind, 1, of_pivot[behind].at[1], still_left);
+#pragma unroll
+        for (int other = k + 2; other < pairs; other++) {
+            subtract(other, 0, of_pivot[other].at[0], still_left);
+            subtract(other, 1, of_pivot[other].at[1], still_left);
+        }
+        if (is_deep)
+            eliminate_further(agreed, step);
+#pragma unroll
+        for (int i = 0; i < own_rows; i++)
+            current[i] = next[i];
     }
 
-    template <int first, int count>
-    __device__ __forceinline__ void eliminate_at(int step, const letter<number> &agreed)
+    __device__ __forceinline__ void eliminate_further(const letter<number> &agreed, int step) const
     {
-        if constexpr (count == 1)
-            eliminate<first>(agreed);
-        else if (step < first + count / 2)
-            eliminate_at<first, count / 2>(step, agreed);
-        else
-            eliminate_at<first + count / 2, count / 2>(step, agreed);
-    }
-
-    __device__ __forceinline__ void eliminate_further(int step, int pivot_row, const letter<number> &agreed,
-                                                      const divisor &divide) const
-    {
+        const bool by_reciprocal = is_ordinary(size_in<rank>(agreed.head));
         for (int i = 0; i < further.count; i++) {
-            renumber(further.number_of_row(i), step, pivot_row);
+            renumber(further.number_of_row(i), step, int(agreed.head.row));
             if (further.number_of_row(i) <= step)
                 continue;
-            const number below = further.at(i, step) = divide(further.at(i, step));
+            const number before = further.at(i, step), below = by_reciprocal
+                                                                   ? product(before, agreed.reciprocal)
+                                                                   : divided(before, agreed.row[step]);
+            further.at(i, step) = below;
 #pragma unroll 8
             for (int k = step + 1; k < columns; k++)
                 further.at(i, k) = less_product(further.at(i, k), below, agreed.row[k]);
         }
     }
 
+    /* ---- Steps ---------------------------------------------------------------------------------------------- */
+
+    template <int k, int half> __device__ __forceinline__ void take(int owner)
+    {
+        const int step = (k * lanes_of_row + owner) * 2 + half;
+        eliminate<k, half>(others.agree(step), owner, step);
+        leave_candidate<k>(step + 1);
+    }
+
+    /* Whether there are more. */
+    template <int k> __device__ __forceinline__ bool take_pairs(int steps)
+    {
+#pragma unroll 1
+        for (int owner = 0; owner < lanes_of_row; owner++) {
+            const int step = (k * lanes_of_row + owner) * 2;
+            if (step >= steps)
+                return false;
+            take<k, 0>(owner);
+            if (step + 1 >= steps)
+                return false;
+            take<k, 1>(owner);
+        }
+        return true;
+    }
+
     __device__ __forceinline__ void factor()
     {
         const int steps = min(x.rows, x.columns);
-        const bool notes = exchange<number>::rank() == 0 && threadIdx.x == 0;
-        int without_pivot = 0; /* from 1, the first column whose pivot is 0 */
         load();
-        others.begin();
-#pragma unroll 1
-        for (int step = 0; step < steps; step++) {
-            leave_candidate(step);
-            __syncthreads();
-            const letter<number> &agreed = others.agree(step);
-            const int pivot_row = row_of(agreed.place);
-            const divisor divide = divisor_of(agreed, step);
-            if (divide.is_zero && without_pivot == 0)
-                without_pivot = step + 1;
-            if (notes)
-                x.pivots[step] = x.position + pivot_row + 1;
 #pragma unroll
-            for (int i = 0; i < own_rows; i++) {
-                renumber(row[i], step, pivot_row);
-                if (row[i] > step)
-                    current[i] = divide(current[i]);
-            }
-            eliminate_at<0, columns>(step, agreed);
-            eliminate_further(step, pivot_row, agreed, divide);
-        }
+        for (int i = 0; i < own_rows; i++)
+            current[i] = of_lane(own[i][0][0], lane - part);
+        others.begin();
+        leave_candidate<0>(0);
+        static_assert(pairs == 4, "one after the other");
+        (void)(take_pairs<0>(steps) && take_pairs<1>(steps) && take_pairs<2>(steps) && take_pairs<3>(steps));
         store();
-        if (notes && without_pivot != 0 && *x.info == 0)
+        if (exchange<number>::rank() == 0 && int(threadIdx.x) < steps)
+            x.pivots[lane] = int32_t(x.position) + pivot_of_lane + 1;
+        if (exchange<number>::rank() == 0 && threadIdx.x == 0 && without_pivot != 0 && *x.info == 0)
             *x.info = x.position + without_pivot;
         others.end(steps);
     }
 };
 
-template <class number, template <class> class exchange>
+template <class number, template <class> class exchange, int own_rows, bool is_deep>
 __device__ __forceinline__ void run_getrf(const tb_getrf_panel &x)
 {
-    getrf<number, exchange>(x, between_blocks::dynamic_shared()).factor();
+    getrf<number, exchange, own_rows, is_deep>(x, between_blocks::dynamic_shared()).factor();
 }
 
 } // namespace panels
 
 /* Before 9.0 there are no clusters. */
 #if __CUDA_ARCH__ >= 900
-#define TB_GETRF_RUN_CLUSTER(number) panels::run_getrf<number, panels::of_cluster>(x)
+#define TB_GETRF_RUN_CLUSTER(...) panels::run_getrf<__VA_ARGS__>(x)
 #else
-#define TB_GETRF_RUN_CLUSTER(number)
+#define TB_GETRF_RUN_CLUSTER(...)
 #endif
 
 #define TB_GETRF_ENTRY(name)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(TB_GETRF_THREADS)                                           \
+    extern "C" __global__ void __launch_bounds__(TB_GETRF_THREADS, 1)                                        \
         name(const __grid_constant__ tb_getrf_panel x)
 
-#define TB_GETRF_STAMP(letter, number)                                                                       \
-    TB_GETRF_ENTRY(letter##getrf_alone)                                                                      \
+#define TB_GETRF_STAMP(letter, suffix, number, rows, is_deep)                                                \
+    TB_GETRF_ENTRY(letter##getrf_alone##suffix)                                                              \
     {                                                                                                        \
-        panels::run_getrf<number, panels::alone>(x);                                                         \
+        panels::run_getrf<number, panels::alone, rows, is_deep>(x);                                          \
     }                                                                                                        \
-    TB_GETRF_ENTRY(letter##getrf_cluster)                                                                    \
+    TB_GETRF_ENTRY(letter##getrf_cluster##suffix)                                                            \
     {                                                                                                        \
-        TB_GETRF_RUN_CLUSTER(number);                                                                        \
+        TB_GETRF_RUN_CLUSTER(number, panels::of_cluster, rows, is_deep);                                     \
     }                                                                                                        \
-    TB_GETRF_ENTRY(letter##getrf_grid)                                                                       \
+    TB_GETRF_ENTRY(letter##getrf_grid##suffix)                                                               \
     {                                                                                                        \
-        panels::run_getrf<number, panels::of_grid>(x);                                                       \
+        panels::run_getrf<number, panels::of_grid, rows, is_deep>(x);                                        \
     }

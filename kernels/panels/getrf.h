@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#define TB_GETRF_COLUMNS         32 /* the most of a panel */
-#define TB_GETRF_THREADS         256
-#define TB_GETRF_CLUSTER_MAXIMUM 16       /* blocks; more than 8 have to be allowed for each kernel */
+#define TB_GETRF_COLUMNS         32       /* the most of a panel */
+#define TB_GETRF_THREADS         256      /* the most of a block */
+#define TB_GETRF_CLUSTER_MAXIMUM 16       /* blocks */
 #define TB_GETRF_GRID_MAXIMUM    128      /* blocks */
 #define TB_GETRF_ROWS_MAXIMUM    0x7fffff /* of all blocks: a row's number is sent with a block's in 32 bits */
 
-/* Rows that a thread has in registers, of doubles fewer from 12.0 on, where three leave none to the compiler. It has further ones in
+/* Lanes that have a row in registers, and rows that they have: as few as there are, up to those of a deep block, which has further ones in
  * shared memory. */
-#define TB_GETRF_ROWS_FP32         4
-#define TB_GETRF_ROWS_FP64         3
-#define TB_GETRF_ROWS_FP64_SM120   2
-#define TB_GETRF_ROWS_COMPLEX_FP32 3
-#define TB_GETRF_ROWS_COMPLEX_FP64 1
+#define TB_GETRF_LANES             4
+#define TB_GETRF_ROWS_FP32         16
+#define TB_GETRF_ROWS_FP64         8
+#define TB_GETRF_ROWS_COMPLEX_FP32 8
+#define TB_GETRF_ROWS_COMPLEX_FP64 4
 
 typedef struct tb_getrf_panel {
     void *a;
@@ -25,13 +25,13 @@ typedef struct tb_getrf_panel {
     int32_t blocks;        /* of the cluster, or of the grid */
     int32_t rows_of_block; /* the last blocks may have fewer, or none */
     int64_t position;      /* of its first row, and of its first column, in the matrix that is factored */
-    int64_t *pivots; /* min(rows, columns): the row, from 1, of the matrix that each row is exchanged with */
+    int32_t *pivots; /* min(rows, columns): the row, from 1, of the matrix that each row is exchanged with */
     int64_t *info; /* where it is 0 it is set to the matrix's column, from 1, of the first pivot that is 0 */
     void *letters; /* a grid's: TB_GETRF_LETTERS_BYTES, in which all flags are 0, as they are left */
 } tb_getrf_panel;
 
-/* What a block tells the others of a step: a row's numbers, its rank among candidates, and where it is. */
-#define TB_GETRF_LETTER_BYTES(bytes_of_number) (TB_GETRF_COLUMNS * (bytes_of_number) + 16)
+/* What a block tells the others of a step: a row's numbers, the candidate's reciprocal, its rank among candidates, and where it is. */
+#define TB_GETRF_LETTER_BYTES(bytes_of_number) (TB_GETRF_COLUMNS * (bytes_of_number) + 32)
 
 /* Flags, one a block and one of all, and two letters a block. */
 #define TB_GETRF_FLAG_BYTES ((TB_GETRF_GRID_MAXIMUM + 4) * 4)
@@ -45,10 +45,10 @@ typedef struct tb_laswp {
     void *a;
     int64_t ld, columns;
     int64_t columns_of_block;
-    const int64_t *
-        pivots; /* count: the row, from 1, that each row is exchanged with, of which `position` is before a's first */
-    int64_t first; /* the row of a, from 0, that the first one is for */
-    int64_t position;
+    /* count: the row, from 1, that each row is exchanged with. By one that a does not have nothing is exchanged. */
+    const int32_t *pivots;
+    int32_t rows;
+    int32_t first; /* the row, from 0, that the first one is for */
     int32_t count;
     int32_t backwards; /* the last exchange comes first */
 } tb_laswp;

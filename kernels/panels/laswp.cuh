@@ -26,8 +26,10 @@ template <class number> struct laswp {
     __device__ __forceinline__ void read_pivots() const
     {
         const int i = threadIdx.x;
-        if (i < x.count)
-            pivots[i] = int32_t(x.pivots[i] - 1 - x.position - x.first);
+        if (i < x.count) {
+            const int32_t row = x.pivots[i];
+            pivots[i] = row >= 1 && row <= x.rows ? row - 1 - x.first : i;
+        }
         __syncthreads();
     }
 

@@ -20,7 +20,7 @@ enum { SHARED_MOST = 227 << 10 };
 
 tb_entry tb_entries_geqrf[TB_GEQRF_FORMS][TB_ELEMENTS] = {[TB_GEQRF_ALONE] = FORM("alone"),
                                                           [TB_GEQRF_CLUSTER] = FORM("cluster"),
-                                                          [TB_GEQRF_MEETING] = FORM("meeting"),
+
                                                           [TB_GEQRF_GRID] = FORM("grid")};
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------- */
@@ -43,11 +43,6 @@ static int shared_maximum(int architecture)
     }
 }
 
-static bool is_cluster(tb_geqrf_form form)
-{
-    return form == TB_GEQRF_CLUSTER || form == TB_GEQRF_MEETING;
-}
-
 static int layers_in_registers(tb_geqrf_form form, tb_element element)
 {
     static const int layers[TB_ELEMENTS] = {[TB_FP32] = TB_GEQRF_LAYERS_FP32,
@@ -65,11 +60,11 @@ static int layers_in_registers(tb_geqrf_form form, tb_element element)
 static int fixed_bytes(tb_geqrf_form form, tb_element element)
 {
     const int bytes = (int)tb_bytes_of(element),
-              of_form = is_cluster(form)        ? TB_GEQRF_OF_CLUSTER
-                        : form == TB_GEQRF_GRID ? TB_GEQRF_OF_GRID
-                                                : 0,
+              of_form = form == TB_GEQRF_CLUSTER ? TB_GEQRF_OF_CLUSTER
+                        : form == TB_GEQRF_GRID  ? TB_GEQRF_OF_GRID
+                                                 : 0,
               numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE + TB_GEQRF_COLUMNS;
-    return numbers * bytes + (is_cluster(form) ? TB_GEQRF_MAILBOX_BYTES : 0) +
+    return numbers * bytes + (form == TB_GEQRF_CLUSTER ? TB_GEQRF_OF_CLUSTER_BYTES : 0) +
            TB_GEQRF_THREADS / 32 * layers_in_registers(form, element) * TB_GEQRF_STAGED_BYTES(bytes);
 }
 
@@ -80,7 +75,8 @@ static int layer_bytes(tb_element element)
 
 static bool runs(tb_geqrf_form form, int architecture)
 {
-    return form != TB_GEQRF_NONE && (!is_cluster(form) || (architecture >= 90 && TB_CODE_FROM_90 != 0));
+    return form != TB_GEQRF_NONE &&
+           (form != TB_GEQRF_CLUSTER || (architecture >= 90 && TB_CODE_FROM_90 != 0));
 }
 
 static int most_layers_in_shared(tb_geqrf_form form, tb_element element, int architecture)
@@ -134,18 +130,38 @@ static int cluster_for(int64_t rows, int most)
     return cluster;
 }
 
-tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows, int cluster_maximum)
+/* Blocks of the largest cluster that the device runs; 1: none. Where a device's clusters are not known it is one that all run. */
+static int cluster_maximum(tb_target target)
 {
-    const int architecture = target.architecture, grid = target.multiprocessors < TB_GEQRF_GRID_MAXIMUM
-                                                             ? target.multiprocessors
-                                                             : TB_GEQRF_GRID_MAXIMUM;
+    const tb_clusters *clusters = target.clusters;
+    int most = TB_CLUSTER_BLOCKS_MAXIMUM;
+    if (!runs(TB_GEQRF_CLUSTER, target.architecture))
+        return 1;
+    if (clusters && clusters->wide_at_a_time > 0)
+        return TB_WIDE_CLUSTER_BLOCKS;
+    while (clusters && most > 1 && clusters->at_a_time[0][most] == 0)
+        most /= 2;
+    return most;
+}
+
+/* Blocks of the largest grid of which all run at a time, each on a multiprocessor. */
+static int grid_maximum(tb_target target)
+{
+    return target.multiprocessors < TB_GEQRF_GRID_MAXIMUM ? target.multiprocessors : TB_GEQRF_GRID_MAXIMUM;
+}
+
+tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows)
+{
+    const int architecture = target.architecture, most = cluster_maximum(target);
     if (rows <= TB_GEQRF_ROWS_OF_LAYER)
         return tb_shape_geqrf(TB_GEQRF_ALONE, element, architecture, rows, 1);
-    const tb_geqrf_shape cluster =
-        tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, cluster_for(rows, cluster_maximum));
-    if (cluster_maximum > 1 && cluster.form != TB_GEQRF_NONE)
-        return cluster;
-    return tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks_for(rows, grid));
+    if (most > 1) {
+        const tb_geqrf_shape cluster =
+            tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, cluster_for(rows, most));
+        if (cluster.form != TB_GEQRF_NONE)
+            return cluster;
+    }
+    return tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks_for(rows, grid_maximum(target)));
 }
 
 size_t tb_geqrf_workspace(tb_element element)
@@ -154,6 +170,13 @@ size_t tb_geqrf_workspace(tb_element element)
 }
 
 /* ---- Launches ----------------------------------------------------------------------------------------------- */
+
+static bool is_launchable(tb_target target, tb_geqrf_shape shape, const tb_matrix *panel)
+{
+    return shape.form != TB_GEQRF_NONE && panel->columns <= TB_GEQRF_COLUMNS &&
+           panel->rows <= (int64_t)shape.blocks * shape.rows_of_block &&
+           (shape.form != TB_GEQRF_GRID || shape.blocks <= grid_maximum(target));
+}
 
 tb_status tb_launch_geqrf(const tb_launcher *launcher, tb_geqrf_shape shape, const tb_matrix *panel,
                           const tb_geqrf_results *results, void *workspace)
@@ -171,14 +194,16 @@ tb_status tb_launch_geqrf(const tb_launcher *launcher, tb_geqrf_shape shape, con
                                       .v = results->v,
                                       .ld_of_v = results->ld_of_v,
                                       .letters = workspace};
-    if (shape.form == TB_GEQRF_NONE || panel->columns > TB_GEQRF_COLUMNS ||
-        panel->rows > (int64_t)shape.blocks * shape.rows_of_block)
+    if (!is_launchable(launcher->target, shape, panel))
         return TB_UNSUPPORTED;
     if (panel->rows == 0 || panel->columns == 0)
         return TB_OK;
     tb_entry *entry = &tb_entries_geqrf[shape.form][panel->element];
-    if (is_cluster(shape.form))
+    if (shape.form == TB_GEQRF_CLUSTER)
         return launcher->launch_clusters(launcher, entry, shape.blocks, shape.blocks, TB_GEQRF_THREADS,
                                          shape.shared_bytes, &arguments);
+    if (shape.form == TB_GEQRF_GRID)
+        return launcher->launch_together(launcher, entry, shape.blocks, TB_GEQRF_THREADS, shape.shared_bytes,
+                                         &arguments);
     return launcher->launch(launcher, entry, shape.blocks, TB_GEQRF_THREADS, shape.shared_bytes, &arguments);
 }

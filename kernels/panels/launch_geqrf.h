@@ -8,7 +8,6 @@ typedef enum tb_geqrf_form {
     TB_GEQRF_NONE, /* no kernel takes the panel */
     TB_GEQRF_ALONE,
     TB_GEQRF_CLUSTER,
-    TB_GEQRF_MEETING, /* a cluster whose blocks meet in each step, to be measured beside the other */
     TB_GEQRF_GRID, /* its blocks wait for each other, so that all have to run at a time: a cooperative launch */
     TB_GEQRF_FORMS
 } tb_geqrf_form;
@@ -39,8 +38,8 @@ int64_t tb_geqrf_rows_on_chip(tb_geqrf_form form, tb_element element, int archit
 tb_geqrf_shape tb_shape_geqrf(tb_geqrf_form form, tb_element element, int architecture, int64_t rows,
                               int blocks);
 
-/* The smallest form of those with a block, with clusters of up to so many blocks, and with a grid. */
-tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows, int cluster_maximum);
+/* The smallest form of those with a block, with a cluster that the device runs, and with a grid. */
+tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows);
 
 /* Device memory that a grid needs beside the panel: the caller sets all of it to 0 once, and panels that wait for each other may
  * use it in turn. */

@@ -9,22 +9,23 @@ static tb_module getrf_modules[TB_ELEMENTS] = {[TB_FP32] = {.name = "getrf_fp32"
                                                [TB_FP64] = {.name = "getrf_fp64"},
                                                [TB_COMPLEX_FP32] = {.name = "getrf_complex_fp32"},
                                                [TB_COMPLEX_FP64] = {.name = "getrf_complex_fp64"}};
-static tb_module laswp_module = {.name = "laswp"};
 
 enum { SHARED_MOST = 227 << 10 };
 #define ENTRY(element, symbol) [element] = {&getrf_modules[element], symbol, SHARED_MOST, NULL, 0, false}
-#define FORM(name)                                                                                           \
+#define ENTRIES(name, complex_fp64_name)                                                                     \
     {                                                                                                        \
         ENTRY(TB_FP32, "sgetrf_" name), ENTRY(TB_FP64, "dgetrf_" name),                                      \
-            ENTRY(TB_COMPLEX_FP32, "cgetrf_" name), ENTRY(TB_COMPLEX_FP64, "zgetrf_" name)                   \
+            ENTRY(TB_COMPLEX_FP32, "cgetrf_" name), ENTRY(TB_COMPLEX_FP64, "zgetrf_" complex_fp64_name)      \
     }
-#define EXCHANGES(element, symbol) [element] = {&laswp_module, symbol, 0, NULL, 0, false}
+#define FORM(name)                                                                                           \
+    {                                                                                                        \
+        [TB_GETRF_ROWS_4] = ENTRIES(name "_4", name "_4"),                                                   \
+        [TB_GETRF_ROWS_8] = ENTRIES(name "_8", name "_deep"),                                                \
+        [TB_GETRF_DEEP] = ENTRIES(name "_deep", name "_deep")                                                \
+    }
 
-tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_ELEMENTS] = {
+tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_GETRF_DEPTHS][TB_ELEMENTS] = {
     [TB_GETRF_ALONE] = FORM("alone"), [TB_GETRF_CLUSTER] = FORM("cluster"), [TB_GETRF_GRID] = FORM("grid")};
-tb_entry tb_entries_laswp[TB_ELEMENTS] = {EXCHANGES(TB_FP32, "slaswp"), EXCHANGES(TB_FP64, "dlaswp"),
-                                          EXCHANGES(TB_COMPLEX_FP32, "claswp"),
-                                          EXCHANGES(TB_COMPLEX_FP64, "zlaswp")};
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------- */
 
@@ -55,25 +56,26 @@ static int letter_bytes(tb_element element)
 static int letters_of_block(tb_getrf_form form, tb_element element)
 {
     const int of_warps = 2 * TB_GETRF_THREADS / 32,
-              others = form == TB_GETRF_CLUSTER ? 2 * TB_GETRF_CLUSTER_MAXIMUM : form == TB_GETRF_GRID;
-    return (of_warps + others) * letter_bytes(element);
+              others = form == TB_GETRF_CLUSTER ? 2 * TB_GETRF_CLUSTER_MAXIMUM : form == TB_GETRF_GRID,
+              barriers = form == TB_GETRF_CLUSTER ? 16 : 0;
+    return (of_warps + others) * letter_bytes(element) + barriers;
 }
 
-static int rows_in_registers(tb_element element, int architecture)
+/* Of a block. */
+static int rows_in_registers(tb_getrf_depth depth, tb_element element, int threads)
 {
-    static const int of_thread[TB_ELEMENTS] = {[TB_FP32] = TB_GETRF_ROWS_FP32,
-                                               [TB_FP64] = TB_GETRF_ROWS_FP64,
-                                               [TB_COMPLEX_FP32] = TB_GETRF_ROWS_COMPLEX_FP32,
-                                               [TB_COMPLEX_FP64] = TB_GETRF_ROWS_COMPLEX_FP64};
-    if (element == TB_FP64 && architecture >= 120)
-        return TB_GETRF_ROWS_FP64_SM120 * TB_GETRF_THREADS;
-    return of_thread[element] * TB_GETRF_THREADS;
+    static const int deep[TB_ELEMENTS] = {[TB_FP32] = TB_GETRF_ROWS_FP32,
+                                          [TB_FP64] = TB_GETRF_ROWS_FP64,
+                                          [TB_COMPLEX_FP32] = TB_GETRF_ROWS_COMPLEX_FP32,
+                                          [TB_COMPLEX_FP64] = TB_GETRF_ROWS_COMPLEX_FP64};
+    const int of_lanes = depth == TB_GETRF_ROWS_4 ? 4 : depth == TB_GETRF_ROWS_8 ? 8 : deep[element];
+    return threads / TB_GETRF_LANES * of_lanes;
 }
 
 /* Of a row for each thread in shared memory, and its number. */
-static int further_bytes(tb_element element)
+static int further_bytes(tb_element element, int threads)
 {
-    return TB_GETRF_THREADS * (TB_GETRF_COLUMNS * (int)tb_bytes_of(element) + 4);
+    return threads * (TB_GETRF_COLUMNS * (int)tb_bytes_of(element) + 4);
 }
 
 static bool has_clusters(int architecture)
@@ -81,29 +83,49 @@ static bool has_clusters(int architecture)
     return architecture >= 90 && TB_CODE_FROM_90 != 0;
 }
 
-int64_t tb_getrf_rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks)
+static int64_t rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks, int threads)
 {
     if (form == TB_GETRF_NONE || (form == TB_GETRF_CLUSTER && !has_clusters(architecture)))
         return 0;
     const int room = shared_maximum(architecture) - letters_of_block(form, element),
-              further = room / further_bytes(element) * TB_GETRF_THREADS;
-    const int64_t rows = (int64_t)blocks * (rows_in_registers(element, architecture) + further);
+              further = room / further_bytes(element, threads) * threads;
+    const int64_t rows = (int64_t)blocks * (rows_in_registers(TB_GETRF_DEEP, element, threads) + further);
     return rows < TB_GETRF_ROWS_MAXIMUM ? rows : TB_GETRF_ROWS_MAXIMUM;
+}
+
+int64_t tb_getrf_rows_maximum(tb_getrf_form form, tb_element element, int architecture, int blocks)
+{
+    return rows_maximum(form, element, architecture, blocks, TB_GETRF_THREADS);
+}
+
+tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
+                                 int blocks, int threads)
+{
+    if (rows > rows_maximum(form, element, architecture, blocks, threads))
+        return (tb_getrf_shape){.form = TB_GETRF_NONE};
+    const int rows_of_block = (int)tb_ceil_div(rows, blocks);
+    tb_getrf_depth depth = TB_GETRF_ROWS_4;
+    while (depth < TB_GETRF_DEEP &&
+           (rows_of_block > rows_in_registers(depth, element, threads) ||
+            rows_in_registers(depth, element, threads) > rows_in_registers(TB_GETRF_DEEP, element, threads)))
+        depth++;
+    const int beyond = rows_of_block - rows_in_registers(depth, element, threads),
+              further = beyond > 0 ? (int)tb_ceil_div(beyond, threads) : 0;
+    return (tb_getrf_shape){.form = form,
+                            .depth = depth,
+                            .blocks = blocks,
+                            .rows_of_block = rows_of_block,
+                            .threads = threads,
+                            .shared_bytes =
+                                letters_of_block(form, element) + further * further_bytes(element, threads)};
 }
 
 tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
                               int blocks)
 {
-    if (rows > tb_getrf_rows_maximum(form, element, architecture, blocks))
-        return (tb_getrf_shape){.form = TB_GETRF_NONE};
-    const int rows_of_block = (int)tb_ceil_div(rows, blocks),
-              beyond = rows_of_block - rows_in_registers(element, architecture),
-              further = beyond > 0 ? (int)tb_ceil_div(beyond, TB_GETRF_THREADS) : 0;
-    return (tb_getrf_shape){.form = form,
-                            .blocks = blocks,
-                            .rows_of_block = rows_of_block,
-                            .shared_bytes =
-                                letters_of_block(form, element) + further * further_bytes(element)};
+    const int threads =
+        tb_ceil_div(rows, blocks) <= TB_GETRF_THREADS / 2 ? TB_GETRF_THREADS / 2 : TB_GETRF_THREADS;
+    return tb_shape_getrf_of(form, element, architecture, rows, blocks, threads);
 }
 
 /* Threads have a row each, as far as there are blocks: then steps are shortest. */
@@ -121,18 +143,43 @@ static int cluster_for(int64_t rows, int most)
     return cluster;
 }
 
-tb_getrf_shape tb_choose_getrf(tb_target target, tb_element element, int64_t rows, int cluster_maximum)
+/* Blocks of the largest cluster that the device runs of blocks that have a multiprocessor each; 1: it runs none. */
+static int cluster_maximum(tb_target target)
 {
-    const int architecture = target.architecture, grid = target.multiprocessors < TB_GETRF_GRID_MAXIMUM
-                                                             ? target.multiprocessors
-                                                             : TB_GETRF_GRID_MAXIMUM;
+    const tb_clusters *clusters = target.clusters;
+    int most = TB_CLUSTER_BLOCKS_MAXIMUM;
+    if (!has_clusters(target.architecture))
+        return 1;
+    if (clusters && clusters->wide_at_a_time > 0)
+        return TB_WIDE_CLUSTER_BLOCKS;
+    while (clusters && most > 1 && clusters->at_a_time[0][most] == 0)
+        most /= 2;
+    return most;
+}
+
+/* Blocks of the largest grid of which all run at a time, each on a multiprocessor. */
+static int grid_maximum(tb_target target)
+{
+    return target.multiprocessors < TB_GETRF_GRID_MAXIMUM ? target.multiprocessors : TB_GETRF_GRID_MAXIMUM;
+}
+
+tb_getrf_shape tb_choose_getrf(tb_target target, tb_element element, int64_t rows)
+{
+    const int architecture = target.architecture, most = cluster_maximum(target);
     if (rows <= TB_GETRF_THREADS)
         return tb_shape_getrf(TB_GETRF_ALONE, element, architecture, rows, 1);
-    const tb_getrf_shape cluster =
-        tb_shape_getrf(TB_GETRF_CLUSTER, element, architecture, rows, cluster_for(rows, cluster_maximum));
-    if (cluster_maximum > 1 && cluster.form != TB_GETRF_NONE)
-        return cluster;
-    return tb_shape_getrf(TB_GETRF_GRID, element, architecture, rows, blocks_for(rows, grid));
+    if (most > 1) {
+        const tb_getrf_shape cluster =
+            tb_shape_getrf(TB_GETRF_CLUSTER, element, architecture, rows, cluster_for(rows, most));
+        if (cluster.form != TB_GETRF_NONE)
+            return cluster;
+    }
+    return tb_shape_getrf(TB_GETRF_GRID, element, architecture, rows, blocks_for(rows, grid_maximum(target)));
+}
+
+int64_t tb_getrf_rows_on(tb_target target, tb_element element)
+{
+    return tb_getrf_rows_maximum(TB_GETRF_GRID, element, target.architecture, grid_maximum(target));
 }
 
 size_t tb_getrf_workspace(tb_element element)
@@ -142,8 +189,15 @@ size_t tb_getrf_workspace(tb_element element)
 
 /* ---- Launches ----------------------------------------------------------------------------------------------- */
 
+static bool is_launchable(tb_target target, tb_getrf_shape shape, const tb_matrix *panel)
+{
+    return shape.form != TB_GETRF_NONE && panel->columns <= TB_GETRF_COLUMNS &&
+           panel->rows <= (int64_t)shape.blocks * shape.rows_of_block &&
+           (shape.form != TB_GETRF_GRID || shape.blocks <= grid_maximum(target));
+}
+
 tb_status tb_launch_getrf(const tb_launcher *launcher, tb_getrf_shape shape, const tb_matrix *panel,
-                          int64_t position, int64_t *pivots, int64_t *info, void *workspace)
+                          int64_t position, int32_t *pivots, int64_t *info, void *workspace)
 {
     const tb_getrf_panel arguments = {.a = panel->data,
                                       .ld = panel->ld,
@@ -155,51 +209,16 @@ tb_status tb_launch_getrf(const tb_launcher *launcher, tb_getrf_shape shape, con
                                       .pivots = pivots,
                                       .info = info,
                                       .letters = workspace};
-    if (shape.form == TB_GETRF_NONE || panel->columns > TB_GETRF_COLUMNS ||
-        panel->rows > (int64_t)shape.blocks * shape.rows_of_block)
+    if (!is_launchable(launcher->target, shape, panel))
         return TB_UNSUPPORTED;
     if (panel->rows == 0 || panel->columns == 0)
         return TB_OK;
-    tb_entry *entry = &tb_entries_getrf[shape.form][panel->element];
+    tb_entry *entry = &tb_entries_getrf[shape.form][shape.depth][panel->element];
     if (shape.form == TB_GETRF_CLUSTER)
-        return launcher->launch_clusters(launcher, entry, shape.blocks, shape.blocks, TB_GETRF_THREADS,
+        return launcher->launch_clusters(launcher, entry, shape.blocks, shape.blocks, shape.threads,
                                          shape.shared_bytes, &arguments);
-    return launcher->launch(launcher, entry, shape.blocks, TB_GETRF_THREADS, shape.shared_bytes, &arguments);
-}
-
-/* Blocks find out by themselves where rows go: of few columns each that would be most of the work. */
-static int64_t columns_of_block(const tb_launcher *launcher, int64_t columns)
-{
-    enum { AT_A_TIME = 4, LEAST = 8, BLOCKS_OF_MULTIPROCESSOR = 2 };
-    const int64_t fair = tb_ceil_div(columns, BLOCKS_OF_MULTIPROCESSOR * launcher->target.multiprocessors);
-    return tb_round_up(fair > LEAST ? fair : LEAST, AT_A_TIME);
-}
-
-static tb_status exchange_some(const tb_launcher *launcher, const tb_matrix *matrix, tb_laswp arguments)
-{
-    arguments.columns_of_block = columns_of_block(launcher, matrix->columns);
-    const int64_t blocks = tb_ceil_div(matrix->columns, arguments.columns_of_block);
-    return launcher->launch(launcher, &tb_entries_laswp[matrix->element], blocks, TB_LASWP_THREADS, 0,
-                            &arguments);
-}
-
-tb_status tb_launch_laswp(const tb_launcher *launcher, const tb_matrix *matrix, int64_t first, int64_t count,
-                          const int64_t *pivots, int64_t position, bool backwards)
-{
-    if (matrix->columns == 0)
-        return TB_OK;
-    const int64_t launches = tb_ceil_div(count, TB_LASWP_PIVOTS);
-    for (int64_t i = 0; i < launches; i++) {
-        const int64_t done = (backwards ? launches - 1 - i : i) * TB_LASWP_PIVOTS, left = count - done;
-        const tb_laswp arguments = {.a = matrix->data,
-                                    .ld = matrix->ld,
-                                    .columns = matrix->columns,
-                                    .pivots = pivots + done,
-                                    .first = first + done,
-                                    .position = position,
-                                    .count = (int32_t)(left < TB_LASWP_PIVOTS ? left : TB_LASWP_PIVOTS),
-                                    .backwards = backwards};
-        TB_TRY(exchange_some(launcher, matrix, arguments));
-    }
-    return TB_OK;
+    if (shape.form == TB_GETRF_GRID)
+        return launcher->launch_together(launcher, entry, shape.blocks, shape.threads, shape.shared_bytes,
+                                         &arguments);
+    return launcher->launch(launcher, entry, shape.blocks, shape.threads, shape.shared_bytes, &arguments);
 }

@@ -1,6 +1,8 @@
 #include "kernels/panels/launch_panel.h"
 
 #include "kernels/built_code.h"
+#include "kernels/panels/getrf.h"
+#include "kernels/panels/launch_getrf.h"
 #include "kernels/panels/panel.h"
 
 static tb_module potrf_modules[TB_ELEMENTS] = {[TB_FP32] = {.name = "potrf_fp32"},
@@ -15,13 +17,17 @@ tb_entry tb_entries_potrf_panel[TB_ELEMENTS] = {
 
 /* One a routine that has panels. */
 static const struct panel {
-    tb_entry *entry;
     int64_t order;
+    tb_entry *potrf; /* NULL: it is GETRF's */
 } panels[TB_ROUTINES] = {
-    [TB_SPOTRF] = {&tb_entries_potrf_panel[TB_FP32], TB_POTRF_ORDER},
-    [TB_DPOTRF] = {&tb_entries_potrf_panel[TB_FP64], TB_POTRF_ORDER},
-    [TB_CPOTRF] = {&tb_entries_potrf_panel[TB_COMPLEX_FP32], TB_POTRF_ORDER},
-    [TB_ZPOTRF] = {&tb_entries_potrf_panel[TB_COMPLEX_FP64], TB_POTRF_ORDER},
+    [TB_SPOTRF] = {TB_POTRF_ORDER, &tb_entries_potrf_panel[TB_FP32]},
+    [TB_DPOTRF] = {TB_POTRF_ORDER, &tb_entries_potrf_panel[TB_FP64]},
+    [TB_CPOTRF] = {TB_POTRF_ORDER, &tb_entries_potrf_panel[TB_COMPLEX_FP32]},
+    [TB_ZPOTRF] = {TB_POTRF_ORDER, &tb_entries_potrf_panel[TB_COMPLEX_FP64]},
+    [TB_SGETRF] = {TB_GETRF_COLUMNS, NULL},
+    [TB_DGETRF] = {TB_GETRF_COLUMNS, NULL},
+    [TB_CGETRF] = {TB_GETRF_COLUMNS, NULL},
+    [TB_ZGETRF] = {TB_GETRF_COLUMNS, NULL},
 };
 
 int64_t tb_panel_order(tb_routine routine)
@@ -29,17 +35,55 @@ int64_t tb_panel_order(tb_routine routine)
     return panels[routine].order;
 }
 
+static bool is_getrf(tb_routine routine)
+{
+    return panels[routine].order > 0 && !panels[routine].potrf;
+}
+
+/* GETRF's are of any rows, and have pivots. */
+static bool has_shape(const tb_factor *block)
+{
+    return is_getrf(block->routine) ? block->m > 0 && block->pivots.data && block->pivots.bits == 32
+                                    : block->m == block->n;
+}
+
 bool tb_is_panel(const tb_factor *block)
 {
     const tb_matrix *a = &block->a;
     return (unsigned)block->routine < TB_ROUTINES && block->n > 0 &&
-           block->n <= panels[block->routine].order &&
-           a->element == tb_routine_rows[block->routine].element && a->rows == block->n &&
-           a->columns == block->n && a->ld >= block->n;
+           block->n <= panels[block->routine].order && has_shape(block) &&
+           a->element == tb_routine_rows[block->routine].element && a->rows == block->m &&
+           a->columns == block->n && a->ld >= block->m;
 }
 
-tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
-                          int64_t *info)
+int64_t tb_panel_rows(tb_routine routine, tb_target target)
+{
+    return is_getrf(routine) ? tb_getrf_rows_on(target, tb_routine_rows[routine].element)
+                             : panels[routine].order;
+}
+
+_Static_assert(TB_GETRF_FLAG_BYTES <= TB_PANEL_CLEARED_BYTES, "the flags are cleared");
+
+size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target)
+{
+    const tb_element element = tb_routine_rows[routine].element;
+    return is_getrf(routine) && tb_choose_getrf(target, element, rows).form == TB_GETRF_GRID
+               ? tb_getrf_workspace(element)
+               : 0;
+}
+
+bool tb_takes_panel(tb_target target, const tb_factor *block, int64_t position, const void *workspace)
+{
+    if (!tb_is_panel(block))
+        return false;
+    return !is_getrf(block->routine) ||
+           (block->m <= tb_panel_rows(block->routine, target) && position >= 0 &&
+            position <= INT32_MAX - block->m &&
+            (workspace || tb_panel_workspace(block->routine, block->m, target) == 0));
+}
+
+static tb_status launch_potrf(const tb_launcher *launcher, const tb_factor *block, int64_t position,
+                              int64_t *info)
 {
     const bool lower = block->stored == TB_LOWER;
     const tb_potrf_panel arguments = {.a = block->a.data,
@@ -48,7 +92,16 @@ tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, i
                                       .column_step = lower ? block->a.ld : 1,
                                       .position = position,
                                       .info = info};
-    if (!tb_is_panel(block))
+    return launcher->launch(launcher, panels[block->routine].potrf, 1, TB_POTRF_THREADS, 0, &arguments);
+}
+
+tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
+                          int64_t *info, void *workspace)
+{
+    if (!tb_takes_panel(launcher->target, block, position, workspace))
         return TB_UNSUPPORTED;
-    return launcher->launch(launcher, panels[block->routine].entry, 1, TB_POTRF_THREADS, 0, &arguments);
+    if (!is_getrf(block->routine))
+        return launch_potrf(launcher, block, position, info);
+    return tb_launch_getrf(launcher, tb_choose_getrf(launcher->target, block->a.element, block->m), &block->a,
+                           position, block->pivots.data, info, workspace);
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/panels/getrf.h"
 #include "kernels/panels/numbers.cuh"
+#include "kernels/panels/reciprocal.cuh"
 
 namespace panels
 {
@@ -56,65 +57,92 @@ template <class real> __device__ __forceinline__ real magnitude(complex<real> a)
     return fabs(a.re) + fabs(a.im);
 }
 
-/* The smallest normal number, below which reciprocals may overflow. */
-template <class real>
-constexpr real least_normal = sizeof(real) == sizeof(float) ? real(0x1p-126) : real(0x1p-1022);
-
-template <class number> __device__ __forceinline__ bool has_reciprocal(number a)
+/* Of a number whose own and whose reciprocal's magnitudes are normal numbers. */
+template <class real> __device__ __forceinline__ real reciprocal_of(real a)
 {
-    return !(magnitude(a) < least_normal<real_of<number>>);
+    return reciprocal::of(a);
+}
+template <class real> __device__ __forceinline__ complex<real> reciprocal_of(complex<real> a)
+{
+    return quotient(complex<real>{1, 0}, a);
+}
+
+template <class real> __device__ __forceinline__ void is_used(real &a)
+{
+    reciprocal::is_used(a);
+}
+template <class real> __device__ __forceinline__ void is_used(complex<real> &a)
+{
+    reciprocal::is_used(a.re);
+    reciprocal::is_used(a.im);
 }
 
 /* ---- Ranks -------------------------------------------------------------------------------------------------- */
 
-/* Ranks of magnitudes are whole numbers of their size, in the same order. */
+/* Ranks of magnitudes are whole numbers of their size, in the same order: bits without the sign, and behind them a 1, so that the
+ * rank of 0 is more than none. Numbers that are none have ranks above that of infinity. */
 constexpr int rank_of_none = 0, rank_of_zero = 1;
 
-__device__ __forceinline__ uint32_t rank_of(float magnitude)
+__device__ __forceinline__ uint32_t rank_of(float a)
 {
-    return uint32_t(__float_as_int(magnitude)) + rank_of_zero;
+    return uint32_t(__float_as_int(a)) << 1 | 1;
 }
-__device__ __forceinline__ uint64_t rank_of(double magnitude)
+__device__ __forceinline__ uint64_t rank_of(double a)
 {
-    return (uint64_t(uint32_t(__double2hiint(magnitude))) << 32 | uint32_t(__double2loint(magnitude))) +
-           rank_of_zero;
+    return (uint64_t(uint32_t(__double2hiint(a))) << 32 | uint32_t(__double2loint(a))) << 1 | 1;
 }
-template <class number> using rank_type = decltype(rank_of(real_of<number>()));
+template <class real> __device__ __forceinline__ auto rank_of(complex<real> a)
+{
+    return rank_of(magnitude(a));
+}
+template <class number> using rank_type = decltype(rank_of(number()));
 
-template <class number>
-__device__ __forceinline__ rank_type<number> rank_of_candidate(number a, bool is_first)
+/* Ranks by their upper 32 bits, which are all that most comparisons need. */
+__device__ __forceinline__ uint32_t upper(uint32_t rank)
 {
-    const real_of<number> size = magnitude(a);
-    if (size == size)
-        return rank_of(size);
-    return is_first ? rank_of(real_of<number>(INFINITY)) : rank_type<number>(rank_of_none);
+    return rank;
+}
+__device__ __forceinline__ uint32_t upper(uint64_t rank)
+{
+    return uint32_t(rank >> 32);
+}
+template <class rank> constexpr uint32_t upper_of_infinity = sizeof(rank) == 4 ? 0xff000001 : 0xffe00000;
+
+/* By a number of ordinary size others are divided by multiplying with its reciprocal as reciprocal_of() makes it; by larger ones with that of a
+ * quotient. By numbers that are not normal, whose reciprocals may be infinite, they are divided. */
+template <class rank> constexpr uint32_t upper_of_least_normal = sizeof(rank) == 4 ? 0x01000001 : 0x00200000;
+template <class rank> constexpr uint32_t upper_of_large = sizeof(rank) == 4 ? 0xfd000000 : 0xff800000;
+template <class rank> __device__ __forceinline__ bool is_ordinary(rank of)
+{
+    constexpr uint32_t least = upper_of_least_normal<rank>;
+    return upper(of) - least < upper_of_large<rank> - least;
+}
+template <class rank> __device__ __forceinline__ bool has_reciprocal(rank of)
+{
+    return upper(of) >= upper_of_least_normal<rank>;
 }
 
-/* Where a candidate is: its row, and who has told of it. The least of those that have the largest rank is the first. */
+/* What has no rank among numbers: it is as large as any where it is the first, and else no candidate. */
+template <class rank> __device__ __forceinline__ rank rank_among_numbers(rank of, bool is_first)
+{
+    constexpr rank infinity = rank(upper_of_infinity<rank>) << (8 * sizeof(rank) - 32) | 1;
+    return of <= infinity ? of : is_first ? infinity : rank(rank_of_none);
+}
+
+/* ---- Candidates --------------------------------------------------------------------------------------------- */
+
+/* The least row of those that have the largest rank is the pivot's. */
 constexpr uint32_t nowhere = UINT32_MAX;
-
-__device__ __forceinline__ uint32_t place_of(int row, int teller)
-{
-    return uint32_t(row) << 8 | uint32_t(teller);
-}
-__device__ __forceinline__ int row_of(uint32_t place)
-{
-    return int(place >> 8);
-}
-__device__ __forceinline__ int teller_of(uint32_t place)
-{
-    return int(place & 255);
-}
 
 template <class rank> struct candidate {
     rank size = rank_of_none;
-    uint32_t place = nowhere;
+    uint32_t row = nowhere;
 
-    __device__ __forceinline__ bool consider(rank other_size, uint32_t other_place)
+    __device__ __forceinline__ bool consider(rank other_size, uint32_t other_row)
     {
-        const bool better = other_size > size || (other_size == size && other_place < place);
+        const bool better = other_size > size || (other_size == size && other_row < row);
         size = better ? other_size : size;
-        place = better ? other_place : place;
+        row = better ? other_row : row;
         return better;
     }
 };
@@ -129,12 +157,6 @@ __device__ __forceinline__ uint32_t largest_of_warp(uint32_t a)
     return a;
 #endif
 }
-__device__ __forceinline__ uint64_t largest_of_warp(uint64_t a)
-{
-    const uint32_t high = uint32_t(a >> 32), largest = largest_of_warp(high),
-                   low = largest_of_warp(high == largest ? uint32_t(a) : 0);
-    return uint64_t(largest) << 32 | low;
-}
 __device__ __forceinline__ uint32_t least_of_warp(uint32_t a)
 {
 #if __CUDA_ARCH__ >= 800
@@ -146,11 +168,34 @@ __device__ __forceinline__ uint32_t least_of_warp(uint32_t a)
 #endif
 }
 
-/* All lanes are told the same. */
-template <class rank> __device__ __forceinline__ candidate<rank> best_of_warp(candidate<rank> own)
+/* The lane that a set has. */
+__device__ __forceinline__ bool are_several(uint32_t set)
 {
-    const rank size = largest_of_warp(own.size);
-    return {size, least_of_warp(own.size == size ? own.place : nowhere)};
+    return (set & (set - 1)) != 0;
+}
+__device__ __forceinline__ int lane_in(uint32_t set)
+{
+    return 31 - __clz(int(set));
+}
+
+/* The lane that has the first of the largest, or where none has a candidate the first one. Of `tied` ones the upper bits are the same. */
+template <class rank> __device__ __forceinline__ uint32_t first_of_tied(candidate<rank> own, bool is_tied)
+{
+    const uint32_t lower = largest_of_warp(is_tied ? uint32_t(own.size) : 0);
+    is_tied = is_tied && uint32_t(own.size) == lower;
+    const uint32_t row = least_of_warp(is_tied ? own.row : nowhere);
+    const uint32_t first = __ballot_sync(UINT32_MAX, is_tied && own.row == row);
+    return first & (0 - first);
+}
+
+/* The lane of the best candidate. All lanes are told the same. */
+template <class rank> __device__ __forceinline__ int lane_of_best(candidate<rank> own)
+{
+    const bool is_tied = upper(own.size) == largest_of_warp(upper(own.size));
+    uint32_t best = __ballot_sync(UINT32_MAX, is_tied);
+    if (are_several(best))
+        best = first_of_tied(own, is_tied);
+    return lane_in(best);
 }
 
 } // namespace panels

@@ -83,14 +83,15 @@ template <class real> __device__ __forceinline__ complex<real> less_real(complex
 }
 
 /* 1 / a; of complex numbers whose imaginary part is not the larger one. */
-template <class real> __device__ __forceinline__ real reciprocal_of(real a)
+template <class real> __device__ __forceinline__ real reciprocal_of_first(real a)
 {
-    return 1 / a;
+    return reciprocal::of(a);
 }
-template <class real> __device__ __forceinline__ complex<real> reciprocal_of(complex<real> a)
+template <class real> __device__ __forceinline__ complex<real> reciprocal_of_first(complex<real> a)
 {
-    const real ratio = a.im * (1 / a.re), reciprocal = 1 / multiply_add(a.im, ratio, a.re);
-    return {reciprocal, -ratio * reciprocal};
+    const real ratio = a.im * reciprocal::of(a.re),
+               of_whole = reciprocal::of(multiply_add(a.im, ratio, a.re));
+    return {of_whole, -ratio * of_whole};
 }
 
 /* (beta - alpha) / beta, of the reciprocal of beta. */
@@ -119,7 +120,7 @@ __device__ __forceinline__ reflector<number> reflector_of(number alpha, real_of<
                beta = real(-copysign(norm, re));
     const number difference = less_real(first, beta);
     reflector<number> result = {tau_of(first, real(-copysign(reciprocal, re))), difference,
-                                reciprocal_of(difference), beta};
+                                reciprocal_of_first(difference), beta};
     if (outweighs) {
         result.first = times(result.first, lift<real>);
         result.factor = times(result.factor, 1 / lift<real>);

@@ -5,6 +5,7 @@
 #include "lib/process/callers_state.h"
 #include "lib/user/log.h"
 #include "sequences/factorization.h"
+#include "sequences/substitution.h"
 
 /* Takes steps on the host. */
 typedef struct steps {
@@ -16,12 +17,31 @@ typedef struct steps {
 
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step);
 
+static tb_status solve(steps *all, const tb_factor *factor, int64_t solved)
+{
+    const tb_range columns = {solved, factor->b.columns - solved};
+    return columns.count > 0 ? tb_walk_substitution(factor, columns, &all->visitor) : TB_OK;
+}
+
+/* As one whose routine does nothing else. */
+static tb_factor factored_alone(const tb_factor *factor)
+{
+    tb_factor alone = *factor;
+    alone.routine = tb_factoring_routine(factor);
+    return alone;
+}
+
 /* Where there is no LAPACK: by the sequence's steps, the host's products among them. */
 static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
 {
-    steps all = {.visitor = {visit}, .host = host, .by_loops = true};
+    steps all = {.visitor = {visit}, .host = host, .by_loops = true, .info = tb_first_zero(factor)};
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
-    (void)tb_walk_factor(factor, TB_PORTABLE_PANEL_ORDER, TB_PORTABLE_PANEL_ORDER, &all.visitor);
+    if (tb_makes_factors(factor)) {
+        const tb_factor alone = factored_alone(factor);
+        (void)tb_walk_factor(&alone, TB_PORTABLE_PANEL_ORDER, TB_PORTABLE_PANEL_ORDER, &all.visitor);
+    }
+    if (tb_solves(factor) && all.info == 0)
+        (void)solve(&all, factor, 0);
     return all.info;
 }
 
@@ -36,19 +56,47 @@ static int64_t factor(const tb_factor *factor, const tb_host *host)
     return factor_by_steps(factor, host);
 }
 
+static void compute(const tb_product *product, const tb_host *host)
+{
+    static const tb_host nobody = {.call = NULL};
+    const tb_host *beside = host->beside ? host->beside(host, product->routine) : NULL;
+    tb_compute_on_host(product, beside ? beside : &nobody);
+}
+
+/* With pivots, which the host's own routine counts from the panel's first row. */
+static int64_t eliminate(const steps *all, const tb_factor *panel, int64_t position)
+{
+    if (all->by_loops)
+        return tb_eliminate_by_loops(panel, position);
+    const int64_t info = factor(panel, all->host);
+    for (int64_t i = 0; i < tb_factor_order(panel); i++)
+        tb_set_pivot(panel->pivots, i, tb_pivot_at(panel->pivots, i) + position);
+    return info;
+}
+
+/* Where there are pivots the factorization goes on, whatever they are. */
+static tb_status do_panel(steps *all, const tb_sequence_step *step)
+{
+    const tb_factor *panel = &step->panel;
+    const bool has_pivots = panel->pivots.data != NULL;
+    const int64_t info = has_pivots      ? eliminate(all, panel, step->position)
+                         : all->by_loops ? tb_factor_by_loops(panel)
+                                         : factor(panel, all->host);
+    if (info > 0 && all->info == 0)
+        all->info = step->position + info;
+    return info == 0 || has_pivots ? TB_OK : TB_UNSUPPORTED;
+}
+
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
 {
     steps *all = (steps *)visitor;
-    if (step->kind == TB_STEP_PRODUCT) {
-        static const tb_host nobody = {.call = NULL};
-        const tb_host *beside =
-            all->host->beside ? all->host->beside(all->host, step->product.routine) : NULL;
-        tb_compute_on_host(&step->product, beside ? beside : &nobody);
-        return TB_OK;
-    }
-    const int64_t info = all->by_loops ? tb_factor_by_loops(&step->panel) : factor(&step->panel, all->host);
-    all->info = info > 0 ? step->position + info : 0;
-    return info == 0 ? TB_OK : TB_UNSUPPORTED;
+    if (step->kind == TB_STEP_PANEL)
+        return do_panel(all, step);
+    if (step->kind == TB_STEP_EXCHANGE)
+        tb_exchange_rows(&step->exchange);
+    else
+        compute(&step->product, all->host);
+    return TB_OK;
 }
 
 tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
@@ -66,11 +114,38 @@ tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_hos
 
 /* ---- What a device has begun ------------------------------------------------------------------------------ */
 
-void tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host)
+int64_t tb_first_zero(const tb_factor *factor)
 {
-    steps all = {.visitor = {visit}, .host = host};
+    const size_t bytes = tb_bytes_of(factor->a.element);
+    const tb_element real = tb_real_of(factor->a.element);
+    if (tb_factors_of(factor) != TB_A_ITSELF || factor->unit_diagonal)
+        return 0;
+    for (int64_t i = 0; i < factor->n; i++) {
+        const void *number = tb_at(&factor->a, i, i);
+        bool is_zero = true;
+        for (size_t part = 0; part < bytes / tb_bytes_of(real); part++)
+            is_zero = is_zero && (real == TB_FP64 ? ((const double *)number)[part] == 0
+                                                  : ((const float *)number)[part] == 0);
+        if (is_zero)
+            return i + 1;
+    }
+    return 0;
+}
+
+void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                      const tb_host *host)
+{
+    const tb_factor alone = factored_alone(factor);
+    const bool is_alone = alone.routine == factor->routine || !host->beside;
+    const tb_host *beside = is_alone ? host : host->beside(host, alone.routine);
+    static const tb_host nobody = {.call = NULL};
+    steps all = {.visitor = {visit}, .host = beside ? beside : &nobody, .info = info <= done ? info : 0};
     tb_enter_callers_environment();
-    (void)tb_resume_factor(factor, done, &all.visitor);
+    if (tb_makes_factors(factor) && done < factor->n)
+        (void)tb_resume_factor(&alone, done, &all.visitor);
+    all.host = host;
+    if (tb_solves(factor) && all.info == 0)
+        (void)solve(&all, factor, solved);
     tb_leave_callers_environment();
     *factor->info = all.info;
 }

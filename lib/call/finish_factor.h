@@ -4,8 +4,13 @@
 
 #include "lib/call/host.h"
 
-/* What is left where so many columns are finished and the others are as they were: brings these up to date, and has the host factor
- * what is to be factored still. Its info, if not 0, is told as the whole matrix's. */
-void tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+/* What is left where so many columns of A are finished, and so many of B, and the others are as they were: brings A's up to date, and has
+ * the host factor what is to be factored still; and solves for B's. info: of the finished columns, which a factorization with pivots went on
+ * after. */
+void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                      const tb_host *host);
+
+/* Of a triangle that has a diagonal of its own the first number there that is 0, from 1; or 0. */
+int64_t tb_first_zero(const tb_factor *factor);
 
 #endif

@@ -1,5 +1,6 @@
 #include "lib/call/portable_panel.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Of L; real numbers have no imaginary part. Those of single precision are rounded when they are stored. */
@@ -67,4 +68,61 @@ int64_t tb_factor_by_loops(const tb_factor *panel)
         }
     }
     return 0;
+}
+
+/* ---- With partial pivoting -------------------------------------------------------------------------------- */
+
+/* Exchanges numbers of one column. Their parts are of so many bytes, all of which are moved. */
+#define EXCHANGE_IN_COLUMN(name, type)                                                                       \
+    static void name(const tb_row_exchange *exchange, int64_t column)                                        \
+    {                                                                                                        \
+        type *const numbers = tb_at(&exchange->matrix, 0, column);                                           \
+        for (int64_t i = 0; i < exchange->count; i++) {                                                      \
+            const int64_t step = exchange->backwards ? exchange->count - 1 - i : i,                          \
+                          row = exchange->first + step, other = tb_pivot_at(exchange->pivots, step) - 1;     \
+            if (other < 0 || other >= exchange->matrix.rows)                                                 \
+                continue;                                                                                    \
+            const type kept = numbers[row];                                                                  \
+            numbers[row] = numbers[other];                                                                   \
+            numbers[other] = kept;                                                                           \
+        }                                                                                                    \
+    }
+typedef struct two_floats {
+    float parts[2];
+} two_floats;
+typedef struct two_doubles {
+    double parts[2];
+} two_doubles;
+EXCHANGE_IN_COLUMN(exchange_floats, float)
+EXCHANGE_IN_COLUMN(exchange_doubles, double)
+EXCHANGE_IN_COLUMN(exchange_two_floats, two_floats)
+EXCHANGE_IN_COLUMN(exchange_two_doubles, two_doubles)
+
+void tb_exchange_rows(const tb_row_exchange *exchange)
+{
+    static void (*const in_column[TB_ELEMENTS])(const tb_row_exchange *,
+                                                int64_t) = {[TB_FP32] = exchange_floats,
+                                                            [TB_FP64] = exchange_doubles,
+                                                            [TB_COMPLEX_FP32] = exchange_two_floats,
+                                                            [TB_COMPLEX_FP64] = exchange_two_doubles};
+    for (int64_t j = 0; j < exchange->matrix.columns; j++)
+        in_column[exchange->matrix.element](exchange, j);
+}
+
+#define REAL         float
+#define NAME(name)   name##_of_floats
+#define LEAST_NORMAL FLT_MIN
+#include "lib/call/portable_lu.h"
+#undef REAL
+#undef NAME
+#undef LEAST_NORMAL
+#define REAL         double
+#define NAME(name)   name##_of_doubles
+#define LEAST_NORMAL DBL_MIN
+#include "lib/call/portable_lu.h"
+
+int64_t tb_eliminate_by_loops(const tb_factor *block, int64_t position)
+{
+    return tb_real_of(block->a.element) == TB_FP64 ? factor_of_doubles(block, position)
+                                                   : factor_of_floats(block, position);
 }

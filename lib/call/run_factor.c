@@ -1,280 +1,127 @@
-/* Factorizations on a device. It has a copy of the matrix, on which the sequence's steps are done (sequences/factorization.h): products as
- * the resident route does them, and panels. Of the program's matrix finished columns alone are written, in order, when it is known that
- * they are; the rest is as it was. So the host can go on from there when a device fails, and where a pivot is not positive, which the
- * host's own routine has to say. A matrix in host memory passes column by column (lib/streaming/passing.h).
+/* Factorizations and solves on a device. It has copies of the matrices, on which the sequence's steps are done (factoring.c). Of the
+ * program's matrices finished columns alone are written, in order, when it is known that they are, and A's before B's; the rest is as it
+ * was. So the host can go on from there when a device fails, and where Cholesky's pivot is not positive, which the host's own routine has
+ * to say. Pivots that rows are exchanged by are known, all of them, before any column is written. A matrix in host memory passes column
+ * by column (lib/streaming/passing.h).
  */
-#include "lib/call/resident.h"
+#include "lib/call/factoring.h"
 #include "lib/call/finish_factor.h"
 #include "lib/call/run.h"
 #include "lib/call/stream.h"
 
-#include "dispatch/tiling.h"
-#include "kernels/panels/launch_panel.h"
 #include "lib/device/copies.h"
-#include "lib/device/memory.h"
-#include "lib/device/platform.h"
-#include "lib/device/served_use.h"
 #include "lib/machine/calls.h"
+#include "lib/device/served_use.h"
 #include "lib/machine/machine.h"
 #include "lib/machine/meet_server.h"
 #include "lib/process/leaving.h"
-#include "lib/streaming/passing.h"
 #include "lib/user/log.h"
-#include "lib/user/options.h"
-#include "sequences/factorization.h"
 #include "words/integers.h"
 
 #define FACTORING "factoring a matrix"
 
-typedef struct work {
-    tb_visitor visitor;
-    const tb_factor *factor; /* the program's */
-    const tb_plan *plan;
-    tb_product triangle; /* whose C is the program's matrix, masked */
-    tb_factor there;     /* the copy */
-    tb_stream *stream;
-    tb_buffer matrix, flag; /* on the device: the copy, and info */
-    tb_held held;           /* what products take */
-    bool in_use;            /* the device is used for it (lib/device/served_use.h) */
+typedef struct run {
+    tb_factoring work;
+    bool in_use; /* the device is used for it (lib/device/served_use.h) */
     tb_turn turn;
-    tb_passing passing; /* of a matrix in host memory; its pipeline is NULL before and after */
-    int64_t finished;   /* columns that are in the program's matrix */
-    int64_t info;
-} work;
+} run;
 
-static bool is_on_device(const work *work)
+static bool is_on_device(const tb_factored *of)
 {
-    return work->plan->places[0].memory == TB_MEMORY_DEVICE;
-}
-
-/* ---- A matrix in the device's memory ---------------------------------------------------------------------- */
-
-static tb_status load(work *work)
-{
-    int64_t copied;
-    const tb_matrix *a = &work->triangle.c.matrix;
-    static const int64_t none;
-    const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->flag.memory, &none, sizeof none);
-    TB_TRY(tb_issue_copy(work->stream, &clear));
-    return tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &work->triangle, a, work->there.a.data,
-                          work->there.a.ld, &copied);
-}
-
-static tb_status come_to_rest(work *work)
-{
-    TB_TRY(tb_synchronize(work->stream));
-    tb_give_held(&work->held);
-    return TB_OK;
-}
-
-/* Columns before one that cannot be copied count as finished. */
-static tb_status store_columns(work *work, tb_range columns)
-{
-    const tb_product part = tb_columns_of(&work->triangle, columns);
-    const tb_matrix from = tb_rectangle(&work->there.a, 0, columns.first, work->there.n, columns.count);
-    const tb_copy flag =
-        tb_copy_of_bytes(TB_DEVICE_TO_HOST, &work->info, work->flag.memory, sizeof work->info);
-    int64_t copied = 0;
-    TB_TRY(tb_issue_copy(work->stream, &flag));
-    TB_TRY(come_to_rest(work));
-    if (work->info != 0)
-        return TB_UNSUPPORTED;
-    const tb_status status =
-        tb_copy_masked(work->stream, TB_DEVICE_TO_DEVICE, &part, &from, part.c.data, part.c.ld, &copied);
-    work->finished = columns.first + copied;
-    return status;
-}
-
-/* ---- Steps ------------------------------------------------------------------------------------------------ */
-
-/* Where that of products before it is what is missing of memory, it is given back first. */
-static tb_status enqueue_product(work *work, const tb_product *product)
-{
-    tb_held *held = &work->held;
-    if (!held->is_used)
-        held->bytes = work->matrix.bytes;
-    const tb_status status = tb_enqueue_resident(work->stream, product, &work->plan->place, held);
-    if (status != TB_OUT_OF_MEMORY || held->bytes == work->matrix.bytes)
-        return status;
-    TB_TRY(come_to_rest(work));
-    held->bytes = work->matrix.bytes;
-    return tb_enqueue_resident(work->stream, product, &work->plan->place, held);
-}
-
-static int64_t end_of(const work *work, const tb_matrix *matrix)
-{
-    const tb_matrix *all = &work->there.a;
-    const int64_t offset = ((char *)matrix->data - (char *)all->data) / (int64_t)tb_bytes_of(all->element);
-    return offset / all->ld + matrix->columns;
-}
-
-/* Columns, counted from the left, of which the step may read or write some. */
-static int64_t columns_of(const work *work, const tb_sequence_step *step)
-{
-    int64_t end = 0;
-    if (step->kind == TB_STEP_PANEL)
-        return end_of(work, &step->panel.a);
-    for (tb_role role = TB_A; role < TB_ROLES; role++) { /* a product in C's place has no B */
-        const tb_matrix *operand = &step->product.operands[role].matrix;
-        if (operand->data)
-            end = tb_larger(end, end_of(work, operand));
-    }
-    return end;
-}
-
-static tb_status take_step(work *work, const tb_sequence_step *step)
-{
-    if (step->kind != TB_STEP_PANEL && (step->product.m == 0 || step->product.n == 0))
-        return TB_OK;
-    if (work->passing.pipeline)
-        TB_TRY(tb_bring_columns(&work->passing, columns_of(work, step)));
-    return step->kind == TB_STEP_PANEL
-               ? tb_enqueue_panel(work->stream, &step->panel, step->position, work->flag.memory)
-               : enqueue_product(work, &step->product);
-}
-
-/* A pivot that is not positive ends the walk. */
-static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
-{
-    work *all = (work *)visitor;
-    TB_TRY(take_step(all, step));
-    if (step->finished.count == 0)
-        return TB_OK;
-    return all->passing.pipeline
-               ? tb_finish_columns(&all->passing, step->finished.first + step->finished.count)
-               : store_columns(all, step->finished);
-}
-
-static tb_status walk(work *work)
-{
-    return tb_walk_factor(&work->there, work->plan->block, tb_panel_order(work->factor->routine),
-                          &work->visitor);
-}
-
-/* The option DEVICE_MEMORY counts the copy as well. */
-static bool is_allowed(size_t bytes)
-{
-    const size_t limit = (size_t)tb_option_value(TB_OPTION_DEVICE_MEMORY) << 20;
-    return limit == 0 || bytes <= limit;
-}
-
-static tb_status take_memory(work *work)
-{
-    const tb_factor *factor = work->factor;
-    const int64_t ld = tb_pitched(factor->n, factor->a.element);
-    const size_t column = (size_t)ld * tb_bytes_of(factor->a.element);
-    if (work->plan->place.context || !is_allowed((size_t)factor->n * column))
-        return TB_OUT_OF_MEMORY; /* our buffers belong to the primary context */
-    TB_TRY(tb_take_buffer(work->plan->place.device, (size_t)factor->n * column, &work->matrix));
-    TB_TRY(tb_take_buffer(work->plan->place.device, TB_PASSING_INFOS * sizeof(int64_t), &work->flag));
-    work->there = *factor;
-    work->there.a.data = work->matrix.memory;
-    work->there.a.ld = ld;
-    return TB_OK;
-}
-
-static void give_memory(work *work)
-{
-    tb_give_held(&work->held);
-    tb_give_buffer(&work->matrix);
-    tb_give_buffer(&work->flag);
+    return of->place.memory == TB_MEMORY_DEVICE;
 }
 
 /* ---- In the program's stream ------------------------------------------------------------------------------ */
 
 static tb_status take_steps(tb_stream *stream, void *argument)
 {
-    work *work = argument;
+    tb_factoring *work = argument;
     work->stream = stream;
-    TB_TRY(load(work));
-    return walk(work);
+    return tb_factor_in_stream(work);
 }
 
-static void end_use(work *work)
+static void end_use(run *run)
 {
-    if (work->in_use) {
-        work->in_use = false;
-        tb_end_use(work->plan->place.device);
+    if (run->in_use) {
+        run->in_use = false;
+        tb_end_use(run->work.plan->place.device);
     }
 }
 
 /* The device has come to rest. */
 static void leave(void *left)
 {
-    work *work = left;
-    if (tb_machine_device(work->plan->place.device))
-        give_memory(work);
-    end_use(work);
+    run *run = left;
+    if (tb_machine_device(run->work.plan->place.device))
+        tb_give_factoring_memory(&run->work);
+    end_use(run);
 }
 
-static tb_status factor_there(work *work)
+static tb_status factor_there(run *run)
 {
     tb_leaving leaving;
-    tb_when_left(&leaving, leave, work);
-    work->in_use = tb_begin_use(work->plan->place.device);
-    tb_status status = work->in_use ? take_memory(work) : TB_DEVICE_LOST;
+    tb_factoring *work = &run->work;
+    tb_when_left(&leaving, leave, run);
+    run->in_use = tb_begin_use(work->plan->place.device);
+    tb_status status = run->in_use ? tb_take_factoring_memory(work) : TB_DEVICE_LOST;
     if (status == TB_OK)
         status = tb_in_callers_stream(&work->plan->place, take_steps, work);
-    give_memory(work);
-    if (work->in_use && status == TB_DEVICE_LOST)
+    tb_give_factoring_memory(work);
+    if (run->in_use && status == TB_DEVICE_LOST)
         tb_machine_lose_device(work->plan->place.device, FACTORING);
-    end_use(work);
+    end_use(run);
     tb_not_left(&leaving);
     return status;
 }
 
 /* ---- Through a pipeline ----------------------------------------------------------------------------------- */
 
-static tb_status pass(work *work)
+/* The first one's, which answers for both. */
+static tb_passing *passing_of(run *run)
 {
-    work->passing = (tb_passing){.pipeline = work->turn.pipeline,
-                                 .triangle = &work->triangle,
-                                 .there = work->there.a,
-                                 .infos = work->flag.memory};
-    work->stream = work->turn.pipeline->compute;
-    TB_TRY(tb_begin_passing(&work->passing));
-    const tb_status status = walk(work);
-    const tb_status returned = status == TB_DEVICE_LOST ? status : tb_return_finished(&work->passing);
-    return status != TB_OK ? status : returned;
+    return &run->work.matrices[0].passing;
 }
 
 static void leave_pipeline(void *left)
 {
-    work *work = left;
+    run *run = left;
     const bool in_the_middle = tb_left_in_the_middle();
-    if (work->passing.pipeline)
-        tb_leave_passing(&work->passing, in_the_middle);
-    work->passing.pipeline = NULL;
-    if (!in_the_middle && tb_machine_device(work->plan->place.device))
-        give_memory(work);
-    tb_leave_turn(&work->turn);
+    if (passing_of(run)->pipeline)
+        tb_leave_passing(passing_of(run), in_the_middle);
+    passing_of(run)->pipeline = NULL;
+    if (!in_the_middle && tb_machine_device(run->work.plan->place.device))
+        tb_give_factoring_memory(&run->work);
+    tb_leave_turn(&run->turn);
 }
 
-static tb_status pass_and_end(work *work)
+static tb_status pass_and_end(run *run)
 {
-    tb_status status = take_memory(work);
+    tb_factoring *work = &run->work;
+    tb_status status = tb_take_factoring_memory(work);
     if (status == TB_OK)
-        status = pass(work);
-    if (work->passing.pipeline)
-        tb_end_passing(&work->passing, status);
-    work->passing.pipeline = NULL;
-    work->finished = work->passing.returned;
-    work->info = work->passing.found;
-    give_memory(work);
+        status = tb_factor_in_pipeline(work, run->turn.pipeline);
+    if (passing_of(run)->pipeline)
+        tb_end_passing(passing_of(run), status);
+    passing_of(run)->pipeline = NULL;
+    for (int i = 0; i < TB_FACTORED_MOST; i++)
+        work->matrices[i].finished = work->matrices[i].passing.returned;
+    work->info = passing_of(run)->found;
+    tb_give_factoring_memory(work);
     if (status == TB_DEVICE_LOST)
         tb_machine_lose_device(work->plan->place.device, FACTORING);
-    tb_end_turn(&work->turn);
+    tb_end_turn(&run->turn);
     return status;
 }
 
-static tb_status factor_in_passing(work *work)
+static tb_status factor_in_passing(run *run)
 {
     tb_leaving leaving;
-    work->turn = (tb_turn){.device = work->plan->place.device, .seconds = work->plan->device_seconds};
-    tb_when_left(&leaving, leave_pipeline, work);
-    tb_status status = tb_take_turn(&work->turn);
+    const tb_plan *plan = run->work.plan;
+    run->turn = (tb_turn){.device = plan->place.device, .seconds = plan->device_seconds};
+    tb_when_left(&leaving, leave_pipeline, run);
+    tb_status status = tb_take_turn(&run->turn);
     if (status == TB_OK)
-        status = pass_and_end(work);
+        status = pass_and_end(run);
     tb_not_left(&leaving);
     return status;
 }
@@ -282,7 +129,7 @@ static tb_status factor_in_passing(work *work)
 /* ---- What is not finished --------------------------------------------------------------------------------- */
 
 typedef struct fetched {
-    const tb_product *triangle;
+    const tb_product *stored;
     tb_matrix copy;
     bool back;
 } fetched;
@@ -290,46 +137,78 @@ typedef struct fetched {
 static tb_status carry(tb_stream *stream, void *argument)
 {
     const fetched *what = argument;
-    const tb_matrix *a = &what->triangle->c.matrix;
+    const tb_matrix *a = &what->stored->c.matrix;
     int64_t copied;
-    return what->back ? tb_copy_masked(stream, TB_HOST_TO_DEVICE, what->triangle, &what->copy, a->data, a->ld,
-                                       &copied)
-                      : tb_copy_masked(stream, TB_DEVICE_TO_HOST, what->triangle, a, what->copy.data,
-                                       what->copy.ld, &copied);
+    return what->back
+               ? tb_copy_masked(stream, TB_HOST_TO_DEVICE, what->stored, &what->copy, a->data, a->ld, &copied)
+               : tb_copy_masked(stream, TB_DEVICE_TO_HOST, what->stored, a, what->copy.data, what->copy.ld,
+                                &copied);
 }
 
 /* Once more where something failed, as nothing but this can be done for the matrix. */
-static tb_status carry_surely(const work *work, fetched *what)
+static tb_status carry_surely(const tb_factoring *work, const tb_product *stored, const tb_matrix *copy,
+                              bool back)
 {
     enum { ATTEMPTS = 2 };
+    fetched what = {stored, *copy, back};
     tb_status status = TB_UNSUPPORTED;
     for (int attempt = 0; attempt < ATTEMPTS && status != TB_OK && status != TB_DEVICE_LOST; attempt++)
-        status = tb_in_callers_stream(&work->plan->place, carry, what);
+        status = tb_in_callers_stream(&work->plan->place, carry, &what);
     return status;
 }
 
-/* A matrix in device memory is fetched, and what the host makes of it is sent back. */
-static tb_status finish_fetched(work *work, const tb_host *host)
+static void finish_on_host(const tb_factoring *work, const tb_factor *factor, const tb_host *host)
+{
+    tb_finish_factor(factor, work->matrices[0].finished, work->matrices[1].finished, work->result, host);
+}
+
+/* In host memory: what lies on a device is fetched. */
+static tb_status fetch(const tb_factoring *work, tb_matrix *const matrices[])
+{
+    for (int i = 0; i < tb_factored_count(work); i++) {
+        const tb_factored *of = &work->matrices[i];
+        if (!is_on_device(of))
+            continue;
+        matrices[i]->ld = tb_larger(matrices[i]->rows, 1);
+        matrices[i]->data = tb_make(tb_matrix_bytes(matrices[i]));
+        if (!matrices[i]->data)
+            return TB_OUT_OF_MEMORY;
+        TB_TRY(carry_surely(work, &of->stored, matrices[i], false));
+    }
+    return TB_OK;
+}
+
+static tb_status send_back(const tb_factoring *work, tb_matrix *const matrices[])
+{
+    for (int i = tb_makes_factors(work->factor) ? 0 : 1; i < tb_factored_count(work); i++)
+        if (is_on_device(&work->matrices[i]))
+            TB_TRY(carry_surely(work, &work->matrices[i].stored, matrices[i], true));
+    return TB_OK;
+}
+
+/* Matrices in device memory are fetched, and what the host makes of them is sent back. */
+static tb_status finish_fetched(const tb_factoring *work, const tb_host *host)
 {
     tb_factor factor = *work->factor;
-    factor.a.ld = factor.n;
-    factor.a.data = tb_make(tb_matrix_bytes(&factor.a));
-    fetched what = {&work->triangle, factor.a, false};
-    tb_status status = factor.a.data ? carry_surely(work, &what) : TB_OUT_OF_MEMORY;
+    tb_matrix *const matrices[] = {&factor.a, &factor.b};
+    tb_status status = fetch(work, matrices);
     if (status == TB_OK) {
-        tb_finish_factor(&factor, work->finished, host);
-        what.back = true;
-        status = carry_surely(work, &what);
+        finish_on_host(work, &factor, host);
+        status = send_back(work, matrices);
     }
-    tb_unmake(factor.a.data);
+    for (int i = 0; i < tb_factored_count(work); i++)
+        if (is_on_device(&work->matrices[i]) &&
+            matrices[i]->data != tb_task_matrix(tb_task_of_factor(work->factor), i)->data)
+            tb_unmake(matrices[i]->data);
     return status;
 }
 
-static tb_outcome finish(work *work, tb_status status, const tb_host *host)
+static tb_outcome finish(const tb_factoring *work, tb_status status, const tb_host *host)
 {
-    if (is_on_device(work)) {
+    const bool has_begun = work->matrices[0].finished > 0 || work->matrices[1].finished > 0;
+    if (is_on_device(&work->matrices[0]) || is_on_device(&work->matrices[1])) {
         const bool is_finished = status != TB_DEVICE_LOST && finish_fetched(work, host) == TB_OK;
-        if (!is_finished && work->finished == 0)
+        if (!is_finished && !has_begun)
             return TB_DECLINED;
         if (!is_finished) {
             tb_warn_once("a factorization of a matrix in device memory was left unfinished");
@@ -337,27 +216,40 @@ static tb_outcome finish(work *work, tb_status status, const tb_host *host)
         }
         return TB_DONE;
     }
-    if (work->finished == 0 && work->info == 0)
+    if (!has_begun && work->info == 0)
         return TB_DECLINED;
-    tb_finish_factor(work->factor, work->finished, host);
+    finish_on_host(work, work->factor, host);
     return TB_DONE;
 }
 
-static tb_outcome run(work *work, const tb_host *host)
+static void describe(tb_factoring *work)
 {
-    const tb_factor *factor = work->factor;
-    work->triangle = tb_rank_k(tb_gemm_routine(factor->a.element), factor->stored, false, factor->n, 0, 0,
-                               NULL, factor->n, 1, factor->a.data, factor->a.ld);
-    const tb_status status = is_on_device(work) ? factor_there(work) : factor_in_passing(work);
+    const tb_task task = tb_task_of_factor(work->factor);
+    for (int i = 0; i < tb_task_matrices(task); i++) {
+        const tb_matrix *matrix = tb_task_matrix(task, i);
+        tb_factored *of = &work->matrices[i];
+        of->place = work->plan->places[i];
+        of->stored = tb_gemm(tb_gemm_routine(matrix->element), false, false, matrix->rows, matrix->columns, 0,
+                             0, NULL, matrix->rows, NULL, 1, 1, matrix->data, matrix->ld);
+        of->stored.mask = i == 0 ? work->factor->stored : TB_FULL;
+    }
+}
+
+static tb_outcome perform(run *run, const tb_host *host)
+{
+    tb_factoring *work = &run->work;
+    describe(work);
+    const bool is_there = is_on_device(&work->matrices[0]) || is_on_device(&work->matrices[1]);
+    const tb_status status = is_there ? factor_there(run) : factor_in_passing(run);
     if (status != TB_OK)
         return finish(work, status, host);
-    *factor->info = 0;
+    *work->factor->info = work->result;
     return TB_DONE;
 }
 
 tb_outcome tb_run_factor(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)seconds;
-    work own = {.visitor.visit = visit, .factor = task.factor, .plan = plan};
-    return run(&own, host);
+    run run = {.work = {.factor = task.factor, .plan = plan}};
+    return perform(&run, host);
 }

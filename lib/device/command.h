@@ -11,6 +11,7 @@
 #include "kernels/catalog.h"
 #include "words/factor.h"
 #include "words/folded.h"
+#include "words/masked_copy.h"
 
 typedef enum tb_direction { TB_HOST_TO_DEVICE, TB_DEVICE_TO_HOST, TB_DEVICE_TO_DEVICE } tb_direction;
 
@@ -42,30 +43,35 @@ typedef struct tb_launch {
     tb_schedule schedule;
 } tb_launch;
 
-/* A block of a factorization, which begins at a position of the matrix (kernels/panels/launch_panel.h); info is in device
- * memory. */
+/* A block of a factorization, which begins at a position of the matrix (kernels/panels/launch_panel.h); its pivots, info and the
+ * workspace, which may be NULL where tb_panel_workspace is 0, are in device memory. */
 typedef struct tb_panel {
     tb_factor block;
     int64_t position;
     int64_t *info;
+    void *workspace;
 } tb_panel;
 
 typedef enum tb_command_kind {
     TB_COMMAND_COPY,
+    TB_COMMAND_COPY_MASKED, /* copies a part of a matrix within the device; source and target do not overlap */
     TB_COMMAND_EXPAND, /* writes an operand out; source and target do not overlap, unless they are the same and nothing moves */
-    TB_COMMAND_FOLD,   /* adds a square matrix and its transpose to C; none of them overlap */
-    TB_COMMAND_LAUNCH, /* computes a product */
-    TB_COMMAND_PANEL,  /* factors a block, unless info is set already */
+    TB_COMMAND_FOLD,     /* adds a square matrix and its transpose to C; none of them overlap */
+    TB_COMMAND_LAUNCH,   /* computes a product */
+    TB_COMMAND_PANEL,    /* factors a block; POTRF's only while info is 0 */
+    TB_COMMAND_EXCHANGE, /* exchanges rows by pivots, which are in device memory */
 } tb_command_kind;
 
 typedef struct tb_command {
     tb_command_kind kind;
     union {
         tb_copy copy;
+        tb_masked_copy masked;
         tb_expansion expansion;
         tb_folding folding;
         tb_launch launch;
         tb_panel panel;
+        tb_row_exchange exchange;
     };
 } tb_command;
 

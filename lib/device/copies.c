@@ -136,6 +136,15 @@ tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_ma
     return tb_issue_copy(stream, &copy);
 }
 
+/* Within a device by one command. */
+static tb_status copy_at_once(tb_stream *stream, tb_direction direction, const tb_product *product,
+                              const tb_matrix *from, const tb_matrix *to)
+{
+    const tb_masked_copy copy = {*from, *to, product->mask, product->diagonal, product->mask_pairs};
+    return product->mask == TB_FULL ? tb_copy_operand(stream, direction, from, to->data, to->ld)
+                                    : tb_enqueue_masked_copy(stream, &copy);
+}
+
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
                          const tb_matrix *from, void *target, int64_t target_ld, int64_t *columns)
 {
@@ -143,8 +152,8 @@ tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_pro
     to.data = target;
     to.ld = target_ld;
     *columns = 0;
-    if (product->mask == TB_FULL) {
-        TB_TRY(tb_copy_operand(stream, direction, from, target, target_ld));
+    if (product->mask == TB_FULL || direction == TB_DEVICE_TO_DEVICE) {
+        TB_TRY(copy_at_once(stream, direction, product, from, &to));
         *columns = product->n;
     }
     for (int64_t j; (j = *columns) < product->n; ++*columns) {

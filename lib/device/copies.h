@@ -13,8 +13,8 @@ tb_status tb_issue_copy(tb_stream *stream, const tb_copy *copy);
 tb_status tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_matrix *operand, void *target,
                           int64_t target_ld);
 
-/* The same for what belongs to the product's mask of a matrix like its C, column by column where that is not all of it. Says
- * for how many columns that has been done, also when the next one fails. */
+/* The same for what belongs to the product's mask of a matrix like its C: within the device by one command, over the link column by
+ * column where that is not all of it. Says for how many columns that has been done, also when the next one fails. */
 tb_status tb_copy_masked(tb_stream *stream, tb_direction direction, const tb_product *product,
                          const tb_matrix *from, void *target, int64_t target_ld, int64_t *columns);
 

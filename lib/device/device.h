@@ -91,8 +91,8 @@ struct tb_device_operations {
     tb_status (*tell)(tb_stream *stream, _Atomic(uint32_t) *word, uint32_t number);
 
     /* What the command reads and writes is the stream's device to reach. The command itself has been read on return. One that is
-     * refused has done nothing, TB_UNSUPPORTED: of an unknown kind, a launch that tb_kernel_of refuses, a panel that is none
-     * (tb_is_panel). */
+     * refused has done nothing, TB_UNSUPPORTED: of an unknown kind, a launch that tb_kernel_of refuses, a panel that
+     * the device does not take (tb_takes_panel), an exchange that is none (tb_is_row_exchange). */
     tb_status (*enqueue)(tb_stream *stream, const tb_command *command);
 };
 
@@ -126,6 +126,14 @@ static inline tb_status tb_enqueue_copy(tb_stream *stream, const tb_copy *copy)
     return tb_enqueue(stream, &command);
 }
 
+static inline tb_status tb_enqueue_masked_copy(tb_stream *stream, const tb_masked_copy *copy)
+{
+    tb_command command;
+    command.kind = TB_COMMAND_COPY_MASKED;
+    command.masked = *copy;
+    return tb_enqueue(stream, &command);
+}
+
 static inline tb_status tb_enqueue_expansion(tb_stream *stream, const tb_expansion *expansion)
 {
     tb_command command;
@@ -144,12 +152,20 @@ static inline tb_status tb_enqueue_folding(tb_stream *stream, const tb_folding *
 }
 
 static inline tb_status tb_enqueue_panel(tb_stream *stream, const tb_factor *block, int64_t position,
-                                         int64_t *info)
+                                         int64_t *info, void *workspace)
 {
     tb_command command;
     command.kind = TB_COMMAND_PANEL;
-    command.panel = (tb_panel){*block, position, info};
+    command.panel = (tb_panel){*block, position, info, workspace};
     command.panel.block.info = NULL;
+    return tb_enqueue(stream, &command);
+}
+
+static inline tb_status tb_enqueue_row_exchange(tb_stream *stream, const tb_row_exchange *exchange)
+{
+    tb_command command;
+    command.kind = TB_COMMAND_EXCHANGE;
+    command.exchange = *exchange;
     return tb_enqueue(stream, &command);
 }
 

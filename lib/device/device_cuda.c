@@ -5,6 +5,7 @@
 #include "lib/device/device_cuda.h"
 
 #include "kernels/launch.h"
+#include "kernels/panels/launch_laswp.h"
 #include "kernels/panels/launch_panel.h"
 #include "lib/device/built_for.h"
 #include "lib/user/log.h"
@@ -217,6 +218,8 @@ static tb_status carry_out(tb_cuda_launcher launcher, const tb_command *command)
     switch (command->kind) {
     case TB_COMMAND_COPY:
         return tb_cuda_copy(launcher.stream, &command->copy);
+    case TB_COMMAND_COPY_MASKED:
+        return tb_launch_masked_copy(&launcher.interface, &command->masked);
     case TB_COMMAND_EXPAND:
         return tb_launch_expand(&launcher.interface, &command->expansion);
     case TB_COMMAND_FOLD:
@@ -226,7 +229,9 @@ static tb_status carry_out(tb_cuda_launcher launcher, const tb_command *command)
         return launch(&launcher, &command->launch);
     case TB_COMMAND_PANEL:
         return tb_launch_panel(&launcher.interface, &command->panel.block, command->panel.position,
-                               command->panel.info);
+                               command->panel.info, command->panel.workspace);
+    case TB_COMMAND_EXCHANGE:
+        return tb_launch_laswp(&launcher.interface, &command->exchange);
     }
     return TB_UNSUPPORTED;
 }

@@ -62,25 +62,36 @@ static tb_status find_entry(tb_entry *entry, int device)
     return status;
 }
 
+/* Clusters of more blocks than every device runs have to be allowed, too. */
+static tb_status allow_wide_clusters(const tb_entry *entry, int device)
+{
+    return TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
+                 (CUkernel)entry->handle, devices[device].device);
+}
+
 static tb_status load(const tb_launcher *interface, tb_entry *entry)
 {
     return find_entry(entry, ((const tb_cuda_launcher *)interface)->stream->device);
 }
 
-static tb_status launch_clusters(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int cluster,
-                                 int threads, int shared_bytes, const void *argument)
+static CUlaunchAttribute in_clusters_of(int blocks)
 {
-    const tb_cuda_launcher *self = (const tb_cuda_launcher *)interface;
-    TB_TRY(find_entry(entry, self->stream->device));
+    return (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                               .value.clusterDim = {(unsigned)blocks, 1, 1}};
+}
+
+/* Of an entry that was found. NULL: any blocks. */
+static tb_status start(const tb_cuda_launcher *self, const tb_entry *entry, int64_t blocks,
+                       const CUlaunchAttribute *together, int threads, int shared_bytes, const void *argument)
+{
     void *arguments[] = {(void *)(uintptr_t)argument};
     CUlaunchAttribute attributes[2];
     unsigned count = 0;
     if (entry->early && self->interface.target.architecture >= 90)
         attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                                   .value.programmaticStreamSerializationAllowed = 1};
-    if (cluster > 1)
-        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                                  .value.clusterDim = {(unsigned)cluster, 1, 1}};
+    if (together)
+        attributes[count++] = *together;
     const CUlaunchConfig config = {.gridDimX = (unsigned)blocks,
                                    .gridDimY = 1,
                                    .gridDimZ = 1,
@@ -94,10 +105,32 @@ static tb_status launch_clusters(const tb_launcher *interface, tb_entry *entry, 
     return TB_CU(cuLaunchKernelEx, &config, (CUfunction)entry->handle, arguments, NULL);
 }
 
+static tb_status launch_clusters(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int cluster,
+                                 int threads, int shared_bytes, const void *argument)
+{
+    const tb_cuda_launcher *self = (const tb_cuda_launcher *)interface;
+    const CUlaunchAttribute attribute = in_clusters_of(cluster);
+    TB_TRY(find_entry(entry, self->stream->device));
+    if (cluster > TB_CLUSTER_BLOCKS_MAXIMUM)
+        TB_TRY(allow_wide_clusters(entry, self->stream->device));
+    return start(self, entry, blocks, cluster > 1 ? &attribute : NULL, threads, shared_bytes, argument);
+}
+
 static tb_status launch_entry(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int threads,
                               int shared_bytes, const void *argument)
 {
-    return launch_clusters(interface, entry, blocks, 1, threads, shared_bytes, argument);
+    const tb_cuda_launcher *self = (const tb_cuda_launcher *)interface;
+    TB_TRY(find_entry(entry, self->stream->device));
+    return start(self, entry, blocks, NULL, threads, shared_bytes, argument);
+}
+
+static tb_status launch_together(const tb_launcher *interface, tb_entry *entry, int64_t blocks, int threads,
+                                 int shared_bytes, const void *argument)
+{
+    const tb_cuda_launcher *self = (const tb_cuda_launcher *)interface;
+    const CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    TB_TRY(find_entry(entry, self->stream->device));
+    return start(self, entry, blocks, &attribute, threads, shared_bytes, argument);
 }
 
 tb_cuda_launcher tb_cuda_launcher_on(const tb_cuda_stream *stream)
@@ -105,7 +138,8 @@ tb_cuda_launcher tb_cuda_launcher_on(const tb_cuda_stream *stream)
     const tb_launcher interface = {.target = devices[stream->device].target,
                                    .load = load,
                                    .launch = launch_entry,
-                                   .launch_clusters = launch_clusters};
+                                   .launch_clusters = launch_clusters,
+                                   .launch_together = launch_together};
     return (tb_cuda_launcher){.interface = interface, .stream = stream};
 }
 
@@ -123,8 +157,7 @@ static int shared_for(int device, int blocks)
 
 static tb_status count_clusters(int device, CUfunction function, int blocks, int cluster, int16_t *at_a_time)
 {
-    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                   .value.clusterDim = {(unsigned)cluster, 1, 1}};
+    CUlaunchAttribute attribute = in_clusters_of(cluster);
     const CUlaunchConfig config = {.gridDimX = (unsigned)cluster,
                                    .gridDimY = 1,
                                    .gridDimZ = 1,
@@ -146,6 +179,7 @@ static tb_status count_all_clusters(int device)
     tb_entry *entry = &tb_entry_simt_reduce;
     tb_clusters *clusters = &devices[device].clusters;
     CUfunction function;
+    int16_t wide = 0;
     TB_TRY(find_entry(entry, device));
     TB_TRY(TB_CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_for(device, 1),
                  (CUkernel)entry->handle, devices[device].device));
@@ -154,6 +188,9 @@ static tb_status count_all_clusters(int device)
         for (int cluster = 2; cluster <= TB_CLUSTER_BLOCKS_MAXIMUM; cluster++)
             TB_TRY(
                 count_clusters(device, function, blocks, cluster, &clusters->at_a_time[blocks - 1][cluster]));
+    if (allow_wide_clusters(entry, device) == TB_OK &&
+        count_clusters(device, function, 1, TB_WIDE_CLUSTER_BLOCKS, &wide) == TB_OK)
+        clusters->wide_at_a_time = wide;
     return TB_OK;
 }
 

@@ -127,6 +127,7 @@ static tb_status classify(CUresult result)
     case CUDA_ERROR_NOT_PERMITTED:
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+    case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
     /* What a stream answers that is being captured into a graph, or would have to wait for one that is. */
     case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
     case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:

@@ -203,7 +203,7 @@ static factor_ratios *ratios_of(const tb_factor *factor)
 
 static int size_of_factor(const tb_factor *factor)
 {
-    const int size = ilogb((double)factor->n / TB_FACTOR_ORDER_LEAST);
+    const int size = ilogb((double)tb_factor_order(factor) / TB_FACTOR_ORDER_LEAST);
     return size < 0 ? 0 : size < SIZES ? size : SIZES - 1;
 }
 
@@ -215,7 +215,8 @@ static class factor_on_host(const tb_factor *factor)
 static class factor_streamed(const tb_factor *factor, const tb_facts *facts)
 {
     factor_ratios *ratios = ratios_of(factor);
-    return (class){is_pageable(facts, 1) ? ratios->pageable : ratios->pinned, size_of_factor(factor)};
+    return (class){is_pageable(facts, tb_solves(factor) ? 2 : 1) ? ratios->pageable : ratios->pinned,
+                   size_of_factor(factor)};
 }
 
 static void recall_factor(const tb_factor *factor, tb_facts *facts)
@@ -240,7 +241,7 @@ static void learn_factor(const tb_factor *factor, const tb_facts *facts, const t
  * no choice. */
 static bool factor_teaches(const tb_factor *factor, const tb_plan *plan)
 {
-    return factor->n >= TB_FACTOR_ORDER_LEAST && *factor->info == 0 && !plan->needs_device;
+    return tb_factor_order(factor) >= TB_FACTOR_ORDER_LEAST && *factor->info == 0 && !plan->needs_device;
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------ */

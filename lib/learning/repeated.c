@@ -70,7 +70,9 @@ static uint64_t key_of_factor(const tb_factor *factor, const tb_facts *facts)
 {
     const uint64_t kind =
         (uint64_t)factor->routine << 8 | (uint64_t)factor->stored << 4 | (uint64_t)facts->places[0].memory;
-    return tb_mix(tb_mix(tb_mix(0, (uint64_t)factor->m), (uint64_t)factor->n), kind);
+    return tb_mix(
+        tb_mix(tb_mix(tb_mix(0, (uint64_t)factor->m), (uint64_t)factor->n), (uint64_t)factor->b.columns),
+        kind);
 }
 
 static uint64_t key_of(tb_task task, const tb_facts *facts)

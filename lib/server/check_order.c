@@ -2,6 +2,7 @@
 
 #include "dispatch/schedule.h"
 #include "kernels/launch.h"
+#include "kernels/panels/launch_laswp.h"
 #include "kernels/panels/launch_panel.h"
 #include "words/integers.h"
 
@@ -38,6 +39,8 @@ typedef struct field {
     }
 
 static const field of_copies[] = {UP_TO(copy.direction, TB_DEVICE_TO_DEVICE), END};
+static const field of_masked_copies[] = {MATRIX(masked.source), MATRIX(masked.target),
+                                         UP_TO(masked.mask, TB_UPPER), IS(masked.pairs), END};
 static const field of_expansions[] = {OPERAND(expansion.source), MATRIX(expansion.target),
                                       IS(expansion.embedded), BATCH(expansion.batch), END};
 static const field of_foldings[] = {MATRIX(folding.sums), OPERAND(folding.c), UP_TO(folding.mask, TB_UPPER),
@@ -62,11 +65,12 @@ static const field of_launches[] = {IS(launch.same_a),
                                     END};
 static const field of_panels[] = {UP_TO(panel.block.routine, TB_ROUTINES - 1), MATRIX(panel.block.a),
                                   UP_TO(panel.block.stored, TB_UPPER), END};
-static const field *const fields[] = {[TB_COMMAND_COPY] = of_copies,
-                                      [TB_COMMAND_EXPAND] = of_expansions,
-                                      [TB_COMMAND_FOLD] = of_foldings,
-                                      [TB_COMMAND_LAUNCH] = of_launches,
-                                      [TB_COMMAND_PANEL] = of_panels};
+static const field of_exchanges[] = {MATRIX(exchange.matrix), IS(exchange.backwards), END};
+static const field *const fields[] = {
+    [TB_COMMAND_COPY] = of_copies,       [TB_COMMAND_COPY_MASKED] = of_masked_copies,
+    [TB_COMMAND_EXPAND] = of_expansions, [TB_COMMAND_FOLD] = of_foldings,
+    [TB_COMMAND_LAUNCH] = of_launches,   [TB_COMMAND_PANEL] = of_panels,
+    [TB_COMMAND_EXCHANGE] = of_exchanges};
 
 static uint32_t kind_of(const tb_command *command)
 {
@@ -211,6 +215,12 @@ static bool check_copy(const tb_holdings *holdings, int device, tb_copy *copy)
     return copy->target != NULL;
 }
 
+static bool check_masked_copy(const tb_holdings *holdings, int device, const tb_masked_copy *copy)
+{
+    return tb_is_masked_copy(copy) && is_diagonal(copy->diagonal) &&
+           holds_matrix(holdings, device, &copy->source) && holds_matrix(holdings, device, &copy->target);
+}
+
 /* Batches of operands in host memory are computed one by one: a client has none. */
 static bool is_no_batch(const tb_batch *batch)
 {
@@ -304,14 +314,31 @@ static bool check_launch(const tb_holdings *holdings, const tb_chip *chip, tb_la
                             launch->schedule.workspace));
 }
 
-static bool check_panel(const tb_holdings *holdings, int device, const tb_panel *panel)
+/* Of 32 bits, as all that devices take. */
+static bool holds_pivots(const tb_holdings *holdings, int device, tb_pivots pivots, int64_t count)
+{
+    const uint64_t address = (uintptr_t)pivots.data, bytes = (uint64_t)count * sizeof(int32_t);
+    return address % sizeof(int32_t) == 0 &&
+           (bytes == 0 || holdings->holds(holdings, device, address, bytes));
+}
+
+/* The workspace is not looked at: it becomes the server's own (lib/server/orders.c). */
+static bool check_panel(const tb_holdings *holdings, const tb_chip *chip, const tb_panel *panel)
 {
     const tb_factor *block = &panel->block;
-    return block->n >= 0 && block->n <= tb_panel_order(block->routine) && block->m == block->n &&
-           block->a.rows == block->n && block->a.columns == block->n &&
-           block->a.element == tb_routine_rows[block->routine].element && is_extent(panel->position) &&
-           holds_matrix(holdings, device, &block->a) && (uintptr_t)panel->info % sizeof *panel->info == 0 &&
-           holdings->holds(holdings, device, (uintptr_t)panel->info, sizeof *panel->info);
+    const uint64_t info = (uintptr_t)panel->info;
+    const bool pivots = tb_routine_rows[block->routine].class == TB_CLASS_GETRF;
+    return tb_is_panel(block) && block->m <= tb_panel_rows(block->routine, tb_target_of(chip)) &&
+           is_extent(panel->position) && holds_matrix(holdings, chip->device, &block->a) &&
+           (!pivots || holds_pivots(holdings, chip->device, block->pivots, tb_smaller(block->m, block->n))) &&
+           info % sizeof *panel->info == 0 &&
+           holdings->holds(holdings, chip->device, info, sizeof *panel->info);
+}
+
+static bool check_exchange(const tb_holdings *holdings, int device, const tb_row_exchange *exchange)
+{
+    return tb_is_row_exchange(exchange) && holds_matrix(holdings, device, &exchange->matrix) &&
+           holds_pivots(holdings, device, exchange->pivots, exchange->count);
 }
 
 bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_command *command)
@@ -321,6 +348,8 @@ bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_comma
     switch (command->kind) {
     case TB_COMMAND_COPY:
         return check_copy(holdings, chip->device, &command->copy);
+    case TB_COMMAND_COPY_MASKED:
+        return check_masked_copy(holdings, chip->device, &command->masked);
     case TB_COMMAND_EXPAND:
         return check_expansion(holdings, chip->device, &command->expansion);
     case TB_COMMAND_FOLD:
@@ -328,7 +357,9 @@ bool tb_check_command(const tb_holdings *holdings, const tb_chip *chip, tb_comma
     case TB_COMMAND_LAUNCH:
         return check_launch(holdings, chip, &command->launch);
     case TB_COMMAND_PANEL:
-        return check_panel(holdings, chip->device, &command->panel);
+        return check_panel(holdings, chip, &command->panel);
+    case TB_COMMAND_EXCHANGE:
+        return check_exchange(holdings, chip->device, &command->exchange);
     }
     return false;
 }

@@ -1,6 +1,9 @@
 #include "lib/server/orders.h"
 
+#include "kernels/panels/launch_panel.h"
+#include "lib/device/copies.h"
 #include "lib/device/platform.h"
+#include "lib/server/cleaning.h"
 #include "lib/server/port.h"
 
 #include <stdlib.h>
@@ -55,6 +58,35 @@ static bool may_have_same_a(const tb_launch *last, const tb_launch *now)
            x->a.ld == y->a.ld && x->m == y->m && x->k == y->k && x->a.transposed == y->a.transposed;
 }
 
+static void give_workspace(tb_client_stream *stream)
+{
+    if (stream->workspace)
+        tb_clean_and_release(stream->chip->device, stream->workspace, stream->workspace_bytes);
+    stream->workspace = NULL;
+    stream->workspace_bytes = 0;
+}
+
+static tb_status take_workspace(tb_client_stream *stream, size_t bytes)
+{
+    static const char zeros[TB_PANEL_CLEARED_BYTES];
+    TB_TRY(tb_synchronize(stream->stream));
+    give_workspace(stream);
+    TB_TRY(tb_take_clean(stream->chip->device, bytes, &stream->workspace));
+    stream->workspace_bytes = bytes;
+    const tb_copy clear = tb_copy_of_bytes(TB_HOST_TO_DEVICE, stream->workspace, zeros, sizeof zeros);
+    return tb_issue_copy(stream->stream, &clear);
+}
+
+/* The server's own: a panel's blocks wait there for each other, and would do so for ever if a client wrote there. */
+static tb_status set_workspace(tb_client_stream *stream, tb_panel *panel)
+{
+    const size_t bytes = tb_panel_workspace(panel->block.routine, panel->block.m, tb_target_of(stream->chip));
+    if (bytes > stream->workspace_bytes)
+        TB_TRY(take_workspace(stream, bytes));
+    panel->workspace = bytes > 0 ? stream->workspace : NULL;
+    return TB_OK;
+}
+
 static tb_status command(tb_client *client, tb_order *order)
 {
     tb_stream *stream = stream_of(client, order);
@@ -65,6 +97,8 @@ static tb_status command(tb_client *client, tb_order *order)
         launch->same_a = launch->same_a && may_have_same_a(last, launch);
         *last = *launch;
     }
+    if (order->command.kind == TB_COMMAND_PANEL)
+        TB_TRY(set_workspace(&client->streams[order->stream], &order->command.panel));
     return tb_enqueue(stream, &order->command);
 }
 
@@ -99,6 +133,7 @@ static tb_status destroy_stream(tb_client *client, uint32_t number)
         return TB_OK;
     const tb_status status = tb_synchronize(stream);
     tb_destroy_stream(stream);
+    give_workspace(&client->streams[number]);
     client->streams[number].stream = NULL;
     return status;
 }

@@ -12,7 +12,9 @@
 typedef struct tb_client_stream {
     tb_stream *stream; /* NULL: there is none */
     const tb_chip *chip;
-    tb_launch last; /* in it */
+    tb_launch last;  /* in it */
+    void *workspace; /* of panels in it; NULL: none has needed one */
+    size_t workspace_bytes;
 } tb_client_stream;
 
 typedef struct tb_client {

@@ -19,7 +19,7 @@ static int64_t *info_in(const tb_passing *passing, const tb_slot *slot)
 /* What of the columns passes: a rectangle with stairs. */
 static tb_range rows_of(const tb_passing *passing, tb_range columns)
 {
-    return tb_masked_box(passing->triangle, (tb_range){0, passing->there.rows}, columns);
+    return tb_masked_box(passing->stored, (tb_range){0, passing->there.rows}, columns);
 }
 
 /* Of these columns as many as a slot takes; 0: not even one. */
@@ -37,7 +37,7 @@ static void fill(const tb_passing *passing, tb_slot *slot, tb_range columns)
 {
     const tb_range rows = rows_of(passing, columns);
     const tb_matrix from =
-        tb_rectangle(&passing->triangle->c.matrix, rows.first, columns.first, rows.count, columns.count);
+        tb_rectangle(&passing->stored->c.matrix, rows.first, columns.first, rows.count, columns.count);
     const size_t bytes = tb_column_bytes(&from) * (size_t)columns.count;
     const tb_host_copy copy = {
         .target = slot->pinned.memory,
@@ -47,7 +47,7 @@ static void fill(const tb_passing *passing, tb_slot *slot, tb_range columns)
         .row_bytes = tb_column_bytes(&from),
         .rows = (size_t)columns.count,
         .finds_pages = bytes > slot->found,
-        .stairs = tb_stairs_in(passing->triangle, rows.first, columns.first),
+        .stairs = tb_stairs_in(passing->stored, rows.first, columns.first),
     };
     if (copy.finds_pages)
         slot->found = bytes;
@@ -150,7 +150,7 @@ static void empty(const tb_passing *passing, tb_slot *slot, tb_range columns)
 {
     const tb_range rows = rows_of(passing, columns);
     const tb_matrix to =
-        tb_rectangle(&passing->triangle->c.matrix, rows.first, columns.first, rows.count, columns.count);
+        tb_rectangle(&passing->stored->c.matrix, rows.first, columns.first, rows.count, columns.count);
     const tb_host_copy copy = {
         .target = to.data,
         .target_pitch = tb_pitch(&to),
@@ -158,7 +158,7 @@ static void empty(const tb_passing *passing, tb_slot *slot, tb_range columns)
         .source_pitch = tb_column_bytes(&to),
         .row_bytes = tb_column_bytes(&to),
         .rows = (size_t)columns.count,
-        .stairs = tb_stairs_in(passing->triangle, rows.first, columns.first),
+        .stairs = tb_stairs_in(passing->stored, rows.first, columns.first),
     };
     tb_copy_begin(&slot->job, &copy);
     tb_copy_end(&slot->job);
@@ -222,22 +222,24 @@ tb_status tb_return_finished(tb_passing *passing)
 /* ---- Beginning and end ------------------------------------------------------------------------------------ */
 
 /* By way of a slot on the way out, which the first columns come to when this has been read. */
-static tb_status clear_info(tb_passing *passing)
+static tb_status clear(tb_passing *passing)
 {
     tb_slot *slot = &passing->pipeline->out[0];
     TB_TRY(tb_need_slot(passing->pipeline, slot));
-    *info_in(passing, slot) = 0;
-    const tb_copy clear =
-        tb_copy_of_bytes(TB_HOST_TO_DEVICE, passing->infos, info_in(passing, slot), sizeof(int64_t));
-    return tb_issue_copy(passing->pipeline->compute, &clear);
+    memset(slot->pinned.memory, 0, passing->cleared);
+    const tb_copy zeros =
+        tb_copy_of_bytes(TB_HOST_TO_DEVICE, passing->infos, slot->pinned.memory, passing->cleared);
+    return tb_issue_copy(passing->pipeline->compute, &zeros);
 }
 
 tb_status tb_begin_passing(tb_passing *passing)
 {
-    const size_t bytes = tb_matrix_bytes(&passing->triangle->c.matrix);
+    const size_t bytes = tb_matrix_bytes(&passing->stored->c.matrix);
+    if (passing->is_second)
+        return TB_OK;
     passing->has_helpers = true;
     tb_call_helpers(passing->pipeline, bytes, tb_devices_at_work());
-    return clear_info(passing);
+    return clear(passing);
 }
 
 static void dismiss_helpers(tb_passing *passing)

@@ -12,21 +12,25 @@ enum { TB_PASSING_INFOS = 1 + TB_SWATHS_IN_FLIGHT };
 /* Columns are counted from the left. */
 typedef struct tb_passing {
     tb_pipeline *pipeline;
-    const tb_product *triangle; /* whose C is the program's matrix, and whose mask is what passes of it */
-    tb_matrix there;            /* the copy */
+    const tb_product *stored; /* whose C is the program's matrix, and whose mask is what passes of it */
+    tb_matrix there;          /* the copy */
     /* On the device, TB_PASSING_INFOS of them. The first is 0 as long as columns are good, or else the first that is not, from 1: it
      * does not go back, nor do those that would leave with it. The others are what it was when columns had been finished. */
     int64_t *infos;
-    int64_t found; /* the same, where it was seen */
+    size_t cleared; /* bytes from there on, which begin as 0 */
+    int64_t found;  /* the same, where it was seen */
     int64_t brought, finished, leaving,
         returned; /* finished: by work that has been enqueued; returned: in the program's memory */
     int64_t ends[TB_SWATHS_IN_FLIGHT]; /* of what was finished at a time, and is not all leaving */
     int first_end, end_count;
     int next_in, first_out, out_count;
+    bool
+        is_second; /* of two matrices that pass at a time, the first of which has the slots on the way out to itself until it has been
+                         returned: begun behind it, and ended with it */
     bool has_helpers;
 } tb_passing;
 
-/* Of a matrix of which the rest is filled in. Clears the first info. Nobody else uses the pipeline until tb_end_passing. */
+/* Of a matrix of which the rest is filled in. Nobody else uses the pipeline until tb_end_passing. */
 tb_status tb_begin_passing(tb_passing *passing);
 
 /* Work that is enqueued from now on in the pipeline's compute stream finds so many columns. */

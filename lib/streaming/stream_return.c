@@ -236,6 +236,8 @@ tb_status tb_return_on_device(tb_stream_run *run)
     whole.data = run->operands[TB_C].buffer.memory;
     whole.ld = run->operands[TB_C].ld;
     int64_t columns;
+    if (run->plan->place.context && run->product->mask != TB_FULL)
+        return TB_UNSUPPORTED; /* no kernel of ours writes to memory of another context */
     const tb_status status = tb_copy_masked(run->pipeline->compute, TB_DEVICE_TO_DEVICE, run->product, &whole,
                                             to->data, to->ld, &columns);
     TB_TRY(tb_synchronize(run->pipeline->compute));

@@ -1,6 +1,8 @@
 /* Every file of device code that the catalog names has been compiled, and every one that has been compiled is named. */
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
+#include "kernels/panels/launch_getrf.h"
+#include "kernels/panels/launch_laswp.h"
 #include "kernels/panels/launch_panel.h"
 #include "lib/device/code.h"
 #include "tests/check.h"
@@ -35,8 +37,12 @@ int main(void)
         note(tb_entries_expand[element][0].module);
     }
     note(tb_entries_fold[TB_FP32].module);
-    for (tb_element element = 0; element < TB_ELEMENTS; element++)
+    note(tb_entries_laswp[TB_FP32].module);
+    note(tb_entries_masked_copy[TB_FP32].module);
+    for (tb_element element = 0; element < TB_ELEMENTS; element++) {
         note(tb_entries_potrf_panel[element].module);
+        note(tb_entries_getrf[TB_GETRF_ALONE][TB_GETRF_ROWS_4][element].module);
+    }
     for (int i = 0; i < module_count; i++) {
         const uint32_t *binary = tb_binary_in(&tb_own_code, modules[i]->name);
         CHECK(binary && *binary == FAT_BINARY, "there is no fat binary of %s", modules[i]->name);

@@ -97,6 +97,10 @@ inline int __ffs(int value)
 {
     return __builtin_ffs(value);
 }
+inline int __clz(int value)
+{
+    return value ? __builtin_clz(uint32_t(value)) : 32;
+}
 inline int __clzll(int64_t value)
 {
     return value ? __builtin_clzll(uint64_t(value)) : 64;
@@ -195,6 +199,14 @@ template <class type> inline type __reduce_min_sync(uint32_t, type value)
 template <class type> inline type __reduce_add_sync(uint32_t, type value)
 {
     return emulated_reduce(value, "__reduce_add_sync", [](type x, type y) { return type(x + y); });
+}
+inline uint32_t __ballot_sync(uint32_t, int value)
+{
+    const auto all = emulated::exchange(value != 0, "__ballot_sync");
+    uint32_t result = 0;
+    for (int i = 0; i < emulated::lanes; i++)
+        result |= uint32_t(all.value[i]) << i;
+    return result;
 }
 inline int __any_sync(uint32_t, int value)
 {

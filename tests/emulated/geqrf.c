@@ -22,9 +22,15 @@ static tb_status run_clusters(const tb_launcher *launcher, tb_entry *entry, int6
     return TB_OK;
 }
 
-/* Blocks of a grid wait for each other. */
 static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                      int shared_bytes, const void *argument)
+{
+    return run_clusters(launcher, entry, blocks, 1, threads, shared_bytes, argument);
+}
+
+/* Blocks wait for each other. */
+static tb_status run_together(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                              int shared_bytes, const void *argument)
 {
     return run_clusters(launcher, entry, blocks, (int)blocks, threads, shared_bytes, argument);
 }
@@ -164,7 +170,8 @@ static void factor(const panel *x)
 {
     const tb_launcher launcher = {.target = {.architecture = ARCHITECTURE, .multiprocessors = 132},
                                   .launch = run,
-                                  .launch_clusters = run_clusters};
+                                  .launch_clusters = run_clusters,
+                                  .launch_together = run_together};
     const tb_geqrf_results results = {.tau = x->in_tau.start,
                                       .t = x->in_t.start,
                                       .ld_of_t = x->ld_of_t,
@@ -301,32 +308,27 @@ static void try_element(tb_element element, check_random *random)
     try_sizes(element, random);
     try_form(element, TB_GEQRF_CLUSTER, 2, 3, 2, random); /* some blocks have no rows */
     try_form(element, TB_GEQRF_CLUSTER, 16, 500, 1, random);
-    try_form(element, TB_GEQRF_MEETING, 4, 700, 1, random);
     try_form(element, TB_GEQRF_GRID, 5, 700, 1, random);
     the_largest(element, TB_GEQRF_ALONE, 1, random);
     the_largest(element, TB_GEQRF_CLUSTER, 2, random);
     a_large_grid(element, random);
 }
 
-/* As on a device of 9.0 with so many multiprocessors. */
-static tb_geqrf_shape chosen(tb_element element, int64_t rows, int cluster_maximum)
-{
-    return tb_choose_geqrf((tb_target){.architecture = 90, .multiprocessors = 132}, element, rows,
-                           cluster_maximum);
-}
-
 static void the_choice(void)
 {
-    CHECK(chosen(TB_FP64, 256, 16).form == TB_GEQRF_ALONE, "a few rows are not one block's");
-    const tb_geqrf_shape some = chosen(TB_FP64, 1000, 16), most = chosen(TB_FP64, 8192, 16);
+    static const tb_clusters wide = {.wide_at_a_time = 8};
+    const tb_target h200 = {.architecture = 90, .multiprocessors = 132, .clusters = &wide},
+                    narrow = {.architecture = 90, .multiprocessors = 132},
+                    a100 = {.architecture = 80, .multiprocessors = 108};
+    CHECK(tb_choose_geqrf(h200, TB_FP64, 256).form == TB_GEQRF_ALONE, "a few rows are not one block's");
+    const tb_geqrf_shape some = tb_choose_geqrf(h200, TB_FP64, 1000),
+                         most = tb_choose_geqrf(h200, TB_FP64, 8192);
     CHECK(some.form == TB_GEQRF_CLUSTER && some.blocks == 4, "1000 rows are %d blocks'", some.blocks);
     CHECK(most.form == TB_GEQRF_CLUSTER && most.blocks == 16, "8192 rows are %d blocks'", most.blocks);
-    CHECK(chosen(TB_FP64, 12289, 16).form == TB_GEQRF_GRID, "a cluster has no room for 12289 rows");
-    CHECK(chosen(TB_FP64, 8192, 8).form == TB_GEQRF_GRID, "eight blocks have no room for 8192 rows");
-    CHECK(chosen(TB_COMPLEX_FP64, 1000000, 16).form == TB_GEQRF_GRID, "a grid takes any number of rows");
-    CHECK(tb_choose_geqrf((tb_target){.architecture = 80, .multiprocessors = 108}, TB_FP64, 1000, 16).form ==
-              TB_GEQRF_GRID,
-          "there are no clusters before 9.0");
+    CHECK(tb_choose_geqrf(h200, TB_FP64, 12289).form == TB_GEQRF_GRID, "a cluster has room for 12289 rows");
+    CHECK(tb_choose_geqrf(narrow, TB_FP64, 8192).form == TB_GEQRF_GRID, "8 blocks have room for 8192 rows");
+    CHECK(tb_choose_geqrf(h200, TB_COMPLEX_FP64, 1000000).form == TB_GEQRF_GRID, "a grid has no room");
+    CHECK(tb_choose_geqrf(a100, TB_FP64, 1000).form == TB_GEQRF_GRID, "there are clusters before 9.0");
 }
 
 int main(void)

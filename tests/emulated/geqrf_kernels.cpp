@@ -4,9 +4,8 @@
 
 #include "kernels/panels/geqrf.h"
 
-#define FORMS(ROW, letter)                                                                                   \
-    ROW(letter##geqrf_alone) ROW(letter##geqrf_cluster) ROW(letter##geqrf_meeting) ROW(letter##geqrf_grid)
-#define PANELS(ROW) FORMS(ROW, s) FORMS(ROW, d) FORMS(ROW, c) FORMS(ROW, z)
+#define FORMS(ROW, letter) ROW(letter##geqrf_alone) ROW(letter##geqrf_cluster) ROW(letter##geqrf_grid)
+#define PANELS(ROW)        FORMS(ROW, s) FORMS(ROW, d) FORMS(ROW, c) FORMS(ROW, z)
 
 #define DECLARE(name) extern "C" void name(const tb_geqrf_panel x);
 PANELS(DECLARE)

@@ -42,9 +42,14 @@ static tb_status run_clusters(const tb_launcher *launcher, tb_entry *entry, int6
     return TB_OK;
 }
 
-/* Blocks of a grid wait for each other. */
 static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                      int shared_bytes, const void *argument)
+{
+    return run_clusters(launcher, entry, blocks, 1, threads, shared_bytes, argument);
+}
+
+static tb_status run_together(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                              int shared_bytes, const void *argument)
 {
     return run_clusters(launcher, entry, blocks, (int)blocks, threads, shared_bytes, argument);
 }
@@ -228,11 +233,12 @@ static int *rows_after(const panel *x, const int *pivots)
     return row_of;
 }
 
-static void factor(const panel *x, int64_t position, int64_t *pivots, int64_t *info)
+static void factor(const panel *x, int64_t position, int32_t *pivots, int64_t *info)
 {
     const tb_launcher launcher = {.target = {.architecture = ARCHITECTURE, .multiprocessors = 132},
                                   .launch = run,
-                                  .launch_clusters = run_clusters};
+                                  .launch_clusters = run_clusters,
+                                  .launch_together = run_together};
     char *const workspace = calloc(1, tb_getrf_workspace(x->a.element) + 16);
     CHECK(tb_launch_getrf(&launcher, x->shape, &x->a, position, pivots, info, workspace) == TB_OK,
           "%s: not launched", x->what);
@@ -247,13 +253,14 @@ static void try_panel(tb_element element, tb_getrf_shape shape, int64_t rows, in
     panel x = {.shape = shape};
     make(&x, element, rows, columns, rows + check_between(random, 0, 3), kind, random);
     const size_t bytes = (size_t)(x.a.ld * (columns - 1) + rows) * tb_bytes_of(element);
-    const int64_t position = check_between(random, 0, INT64_C(1) << 40),
+    const int64_t position = check_between(random, 0, INT32_MAX - rows),
                   steps = rows < columns ? rows : columns;
     char *const before = malloc(bytes), *const expected = malloc(bytes);
     memcpy(before, x.a.data, bytes);
     memcpy(expected, x.a.data, bytes);
     int wanted[MOST];
-    int64_t pivots[MOST + 1], infos[3] = {-1, 0, -2};
+    int32_t pivots[MOST + 1];
+    int64_t infos[3] = {-1, 0, -2};
     pivots[steps] = -3;
     const int without_pivot = reference(&x, expected, wanted);
     infos[1] = check_between(random, 0, 3) == 0 ? 7 : 0;

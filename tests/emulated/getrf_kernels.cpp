@@ -4,12 +4,17 @@
 
 #include "kernels/panels/getrf.h"
 
-#define FORMS(ROW, letter) ROW(letter##getrf_alone) ROW(letter##getrf_cluster) ROW(letter##getrf_grid)
+#define DEEP(ROW, letter)                                                                                    \
+    ROW(letter##getrf_alone_deep) ROW(letter##getrf_cluster_deep) ROW(letter##getrf_grid_deep)
+#define FOUR(ROW, letter)                                                                                    \
+    DEEP(ROW, letter) ROW(letter##getrf_alone_4) ROW(letter##getrf_cluster_4) ROW(letter##getrf_grid_4)
+#define EIGHT(ROW, letter)                                                                                   \
+    FOUR(ROW, letter) ROW(letter##getrf_alone_8) ROW(letter##getrf_cluster_8) ROW(letter##getrf_grid_8)
 #if defined EMULATED_ARCHITECTURE && EMULATED_ARCHITECTURE == 75
-#define PANELS(ROW) FORMS(ROW, d)
+#define PANELS(ROW) EIGHT(ROW, d)
 #define EXCHANGES(ROW)
 #else
-#define PANELS(ROW)    FORMS(ROW, s) FORMS(ROW, d) FORMS(ROW, c) FORMS(ROW, z)
+#define PANELS(ROW)    EIGHT(ROW, s) EIGHT(ROW, d) EIGHT(ROW, c) FOUR(ROW, z)
 #define EXCHANGES(ROW) ROW(slaswp) ROW(dlaswp) ROW(claswp) ROW(zlaswp)
 #endif
 

@@ -1,11 +1,9 @@
 /* Exchanges of rows on the host (block.h), by the real launch function, against a loop that does them one by one. */
 #include "kernels/panels/getrf.h"
-#include "kernels/panels/launch_getrf.h"
+#include "kernels/panels/launch_laswp.h"
 #include "tests/check.h"
 #include "tests/emulated/block.h"
 #include "tests/emulated/guarded.h"
-
-enum { POSITION = 1000 };
 
 static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                      int shared_bytes, const void *argument)
@@ -17,20 +15,29 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
     return TB_OK;
 }
 
-static void exchange_by_loop(const tb_matrix *a, int64_t first, int64_t count, const int64_t *pivots,
+static void exchange_by_loop(const tb_matrix *a, int64_t first, int64_t count, const int32_t *pivots,
                              bool backwards)
 {
     const size_t bytes = tb_bytes_of(a->element);
     char kept[16];
     for (int64_t j = 0; j < a->columns; j++)
         for (int64_t i = 0; i < count; i++) {
-            const int64_t step = backwards ? count - 1 - i : i;
-            char *const one = tb_at(a, first + step, j), *const other =
-                                                             tb_at(a, pivots[step] - 1 - POSITION, j);
+            const int64_t step = backwards ? count - 1 - i : i, row = pivots[step] - INT64_C(1);
+            if (row < 0 || row >= a->rows)
+                continue;
+            char *const one = tb_at(a, first + step, j), *const other = tb_at(a, row, j);
             memcpy(kept, one, bytes);
             memcpy(one, other, bytes);
             memcpy(other, kept, bytes);
         }
+}
+
+/* A few are no rows of the matrix. */
+static int32_t draw_pivot(int64_t least, int64_t rows, check_random *random)
+{
+    const int32_t none[] = {0, -1, INT32_MIN, INT32_MAX, (int32_t)rows + 1};
+    return check_between(random, 0, 19) == 0 ? CHECK_PICK(random, none)
+                                             : (int32_t)check_between(random, least + 1, rows);
 }
 
 /* downwards: no pivot is above its row, as GETRF's are. */
@@ -45,14 +52,15 @@ static void try_exchange(tb_element element, int64_t rows, int64_t columns, int6
         memory.start[i] = (char)check_next(random);
     char *const expected = malloc(bytes);
     memcpy(expected, memory.start, bytes);
-    int64_t *const pivots = malloc((size_t)count * sizeof *pivots);
+    int32_t *const pivots = malloc((size_t)count * sizeof *pivots);
     for (int64_t i = 0; i < count; i++)
-        pivots[i] = POSITION + 1 + check_between(random, downwards ? first + i : 0, rows - 1);
+        pivots[i] = draw_pivot(downwards ? first + i : 0, rows, random);
     tb_matrix a = {.data = expected, .rows = rows, .columns = columns, .ld = ld, .element = element};
     exchange_by_loop(&a, first, count, pivots, backwards);
     a.data = memory.start;
     emulated_seed(check_next(random));
-    CHECK(tb_launch_laswp(&launcher, &a, first, count, pivots, POSITION, backwards) == TB_OK, "not launched");
+    const tb_row_exchange exchange = {a, first, count, {pivots, 32}, backwards};
+    CHECK(tb_launch_laswp(&launcher, &exchange) == TB_OK, "not launched");
     CHECK(memcmp(expected, memory.start, bytes) == 0,
           "element %d, %lld x %lld, ld %lld, pivots of rows %lld to %lld, %s, %s: not as by a loop",
           (int)element, (long long)rows, (long long)columns, (long long)ld, (long long)first,

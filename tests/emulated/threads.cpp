@@ -46,8 +46,16 @@ struct asynchronous_copy {
 
 /* What a barrier in shared memory has there. */
 struct phases {
-    int16_t arrivals, missing;
-    uint32_t over; /* phases */
+    int16_t arrivals, missing,
+        bytes; /* that are expected and have not come, or have come and are not expected yet: less than 0 */
+    uint16_t over; /* phases */
+};
+
+/* On its way to another block. */
+struct sent_piece {
+    uint32_t to, barrier;
+    int bytes;
+    char value[sent_most];
 };
 
 struct thread {
@@ -95,6 +103,7 @@ int current; /* thread */
 int64_t bank_conflicts;
 int64_t copies_under_way; /* of all threads */
 bool copies_at_once;
+std::vector<sent_piece> sent;
 jmp_buf scheduler;
 std::mt19937_64 random;
 
@@ -132,6 +141,34 @@ bool is_phase_over(uint32_t address, unsigned parity)
     return phases_of(address).over % 2 != parity;
 }
 
+void go_on_if_over(phases &at)
+{
+    if (at.missing > 0 || at.bytes != 0)
+        return;
+    at.missing = at.arrivals;
+    at.over++;
+}
+
+void deliver(const sent_piece &piece)
+{
+    phases &at = phases_of(piece.barrier);
+    std::memcpy(memory_at(piece.to, piece.bytes), piece.value, size_t(piece.bytes));
+    at.bytes = int16_t(at.bytes - piece.bytes);
+    go_on_if_over(at);
+}
+
+/* All that is on its way to the barrier; whether anything was. */
+bool deliver_all(uint32_t barrier)
+{
+    const auto kept = std::stable_partition(
+        sent.begin(), sent.end(), [barrier](const sent_piece &piece) { return piece.barrier != barrier; });
+    const std::vector<sent_piece> delivered(kept, sent.end());
+    sent.erase(kept, sent.end());
+    for (const sent_piece &piece : delivered)
+        deliver(piece);
+    return !delivered.empty();
+}
+
 /* The first so many of those that are on their way. */
 void do_copies(thread &own, size_t count)
 {
@@ -156,7 +193,7 @@ size_t copies_until_arrival(const thread &own, uint32_t address)
 /* Lets arrive at the barrier what is on its way there; whether anything was. */
 bool let_arrive(uint32_t address)
 {
-    bool any = false;
+    bool any = deliver_all(address);
     for (int i = 0; i < in_cluster * in_block && copies_under_way > 0; i++) {
         const size_t count = copies_until_arrival(threads[i], address);
         do_copies(threads[i], count);
@@ -267,6 +304,7 @@ std::vector<int> begin_cluster()
 {
     std::vector<int> order;
     cluster = {};
+    sent.clear();
     for (int i = 0; i < in_cluster; i++) {
         blocks[i].all = {};
         std::fill(blocks[i].some, blocks[i].some + barriers, barrier{});
@@ -432,16 +470,29 @@ void wait_for_all_copies()
 
 void init_barrier(uint32_t address, int arrivals)
 {
-    phases_of(address) = {int16_t(arrivals), int16_t(arrivals), 0};
+    phases_of(address) = {int16_t(arrivals), int16_t(arrivals), 0, 0};
 }
 
 void arrive(uint32_t address)
 {
     phases &at = phases_of(address);
-    if (--at.missing > 0)
-        return;
-    at.missing = at.arrivals;
-    at.over++;
+    at.missing--;
+    go_on_if_over(at);
+}
+
+void expect(uint32_t address, int bytes)
+{
+    phases_of(address).bytes = int16_t(phases_of(address).bytes + bytes);
+}
+
+void send(uint32_t to, const void *value, int bytes, uint32_t barrier)
+{
+    sent_piece piece = {to, barrier, bytes, {}};
+    std::memcpy(piece.value, value, size_t(bytes));
+    if (copies_at_once)
+        deliver(piece);
+    else
+        sent.push_back(piece);
 }
 
 void arrive_after_copies(uint32_t address)

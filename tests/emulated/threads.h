@@ -63,6 +63,11 @@ void arrive(uint32_t address);
 void arrive_after_copies(uint32_t address);
 void wait_for_phase(uint32_t address, unsigned parity);
 
+/* Has the barrier's phase wait for so many bytes more; what comes to a block's memory some time, of which its barrier counts the bytes. */
+void expect(uint32_t address, int bytes);
+void send(uint32_t to, const void *value, int bytes, uint32_t barrier);
+constexpr int sent_most = 16;
+
 /* Waits until what another thread writes in global memory is at least so much. Blocks that do so run as one cluster. */
 void wait_for_flag(const uint32_t *flag, uint32_t value);
 

@@ -69,6 +69,35 @@ static tb_order multiply(int more)
     return order;
 }
 
+/* Pivots at the other block's end, of which one more each. */
+static tb_order eliminate(int64_t more, bool exchanges)
+{
+    enum { COLUMNS = 8 };
+    tb_order order = order_of(exchanges ? TB_COMMAND_EXCHANGE : TB_COMMAND_PANEL);
+    const tb_pivots pivots = {.data = (void *)(uintptr_t)(other + BLOCK_BYTES - COLUMNS * sizeof(int32_t)),
+                              .bits = 32};
+    void *const matrix = (void *)(uintptr_t)block;
+    if (exchanges)
+        order.command.exchange = (tb_row_exchange){
+            .matrix = {matrix, N, N, N, TB_FP64}, .count = COLUMNS + more, .pivots = pivots};
+    else
+        order.command.panel =
+            (tb_panel){.block = tb_getrf(TB_DGETRF, N, COLUMNS + more, matrix, N, pivots, NULL),
+                       .info = (void *)(uintptr_t)other};
+    return order;
+}
+
+/* Rows of LU's panel to the block's end, and info at the other one's. */
+static tb_order panel(int64_t columns, uint64_t info)
+{
+    tb_order order = order_of(TB_COMMAND_PANEL);
+    const tb_pivots pivots = {.data = (void *)(uintptr_t)other, .bits = 32};
+    order.command.panel = (tb_panel){
+        .block = tb_getrf(TB_DGETRF, 2 * N, columns, (void *)(uintptr_t)block, 2 * N, pivots, NULL),
+        .info = (void *)(uintptr_t)(other + info)};
+    return order;
+}
+
 static tb_order keep(uint64_t address, uint64_t notes)
 {
     return (tb_order){.kind = TB_ORDER_FIND_COPY,
@@ -136,6 +165,26 @@ static tb_order image_below(int64_t more)
 static tb_order columns(int64_t more)
 {
     return multiply((int)more);
+}
+
+static tb_order pivots_of_panel(int64_t more)
+{
+    return eliminate(more, false);
+}
+
+static tb_order pivots_of_exchange(int64_t more)
+{
+    return eliminate(more, true);
+}
+
+static tb_order panel_columns(int64_t more)
+{
+    return panel(N / 2 + more, 256);
+}
+
+static tb_order panel_info(int64_t more)
+{
+    return panel(1, BLOCK_BYTES + (uint64_t)(more - 1) * sizeof(int64_t));
 }
 
 static tb_order find_at(int64_t more)
@@ -274,6 +323,10 @@ int main(void)
                   {"a number whose image lies before", image_above},
                   {"a number whose image lies behind", image_below},
                   {"columns", columns},
+                  {"pivots of a panel", pivots_of_panel},
+                  {"pivots of an exchange", pivots_of_exchange},
+                  {"columns of a panel", panel_columns},
+                  {"info of a panel", panel_info},
                   {"a copy that is looked for", find_at},
                   {"notes", notes_at}};
     if (!raw_open(1 << 26))

@@ -87,14 +87,42 @@ static void draw_launch(const client *client, check_random *random, tb_command *
     memset(&launch->schedule, (int)check_between(random, 0, 255), sizeof launch->schedule);
 }
 
+/* By pivots that are anything. */
+static tb_panel draw_panel(const client *client, check_random *random)
+{
+    const tb_pivots pivots = {.data = at(client, 2), .bits = 32};
+    return (tb_panel){.block = check_between(random, 0, 1)
+                                   ? tb_potrf(TB_DPOTRF, TB_LOWER, N, at(client, 0), N, NULL)
+                                   : tb_getrf(TB_DGETRF, check_between(random, 1, 2 * N), N, at(client, 0),
+                                              2 * N, pivots, NULL),
+                      .info = at(client, 3),
+                      .workspace = at(client, 1)};
+}
+
+static tb_row_exchange draw_exchange(const client *client, check_random *random)
+{
+    const int64_t first = check_between(random, 0, N);
+    return (tb_row_exchange){.matrix = matrix_at(client, 0),
+                             .first = first,
+                             .count = check_between(random, 0, N - first),
+                             .pivots = {.data = at(client, (int)check_between(random, 0, 3)), .bits = 32},
+                             .backwards = check_between(random, 0, 1)};
+}
+
 static tb_order draw_command(const client *client, check_random *random)
 {
     tb_order order = {.kind = TB_ORDER_COMMAND};
     tb_command *command = &order.command;
-    command->kind = (tb_command_kind)check_between(random, TB_COMMAND_COPY, TB_COMMAND_PANEL);
+    command->kind = (tb_command_kind)check_between(random, TB_COMMAND_COPY, TB_COMMAND_EXCHANGE);
     switch (command->kind) {
     case TB_COMMAND_COPY:
         command->copy = draw_copy(client, random);
+        break;
+    case TB_COMMAND_COPY_MASKED:
+        command->masked = (tb_masked_copy){.source = matrix_at(client, 0),
+                                           .target = matrix_at(client, 1),
+                                           .mask = (tb_triangle)check_between(random, TB_LOWER, TB_UPPER),
+                                           .diagonal = check_between(random, -N, N)};
         break;
     case TB_COMMAND_EXPAND:
         command->expansion = draw_expansion(client, random);
@@ -109,8 +137,10 @@ static tb_order draw_command(const client *client, check_random *random)
         draw_launch(client, random, command);
         break;
     case TB_COMMAND_PANEL:
-        command->panel = (tb_panel){.block = tb_potrf(TB_DPOTRF, TB_LOWER, N, at(client, 0), N, NULL),
-                                    .info = at(client, 3)};
+        command->panel = draw_panel(client, random);
+        break;
+    case TB_COMMAND_EXCHANGE:
+        command->exchange = draw_exchange(client, random);
         break;
     }
     return order;

@@ -17,6 +17,18 @@ static void *at(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
+/* Of LU. */
+static tb_pivots pivots_at(uint64_t address)
+{
+    return (tb_pivots){.data = at(address), .bits = 32};
+}
+
+static tb_panel lu_panel(int64_t rows)
+{
+    return (tb_panel){.block = tb_getrf(TB_DGETRF, rows, N, at(first), rows, pivots_at(second), NULL),
+                      .info = at(third)};
+}
+
 static tb_matrix matrix_at(uint64_t address)
 {
     return (tb_matrix){.data = at(address), .rows = N, .columns = N, .ld = N, .element = TB_FP64};
@@ -32,6 +44,10 @@ static tb_order make(tb_command_kind kind)
     switch (kind) {
     case TB_COMMAND_COPY:
         command->copy = tb_copy_of_bytes(TB_DEVICE_TO_DEVICE, at(second), at(first), N);
+        break;
+    case TB_COMMAND_COPY_MASKED:
+        command->masked =
+            (tb_masked_copy){.source = matrix_at(first), .target = matrix_at(second), .mask = TB_LOWER};
         break;
     case TB_COMMAND_EXPAND:
         command->expansion = (tb_expansion){
@@ -49,6 +65,10 @@ static tb_order make(tb_command_kind kind)
     case TB_COMMAND_PANEL:
         command->panel =
             (tb_panel){.block = tb_potrf(TB_DPOTRF, TB_LOWER, N, at(first), N, NULL), .info = at(second)};
+        break;
+    case TB_COMMAND_EXCHANGE:
+        command->exchange = (tb_row_exchange){
+            .matrix = matrix_at(first), .count = N, .pivots = {.data = at(second), .bits = 32}};
         break;
     }
     return order;
@@ -69,9 +89,21 @@ static void make_neither(bool *is)
     }
 
 CHANGE(nothing, (void)command)
-CHANGE(kind, *(uint32_t *)&command->kind = TB_COMMAND_PANEL + 1)
+CHANGE(kind, *(uint32_t *)&command->kind = TB_COMMAND_EXCHANGE + 1)
 CHANGE(copy_direction, *(uint32_t *)&command->copy.direction = TB_DEVICE_TO_DEVICE + 1)
 CHANGE(copy_pitch, command->copy.rows = 2; command->copy.target_pitch = N - 1)
+CHANGE(masked_full, command->masked.mask = TB_FULL)
+CHANGE(masked_mask, *(uint32_t *)&command->masked.mask = TB_UPPER + 1)
+CHANGE(masked_rows, command->masked.source.rows--)
+CHANGE(masked_columns, command->masked.source.columns--)
+CHANGE(masked_element, command->masked.source.element = TB_FP32)
+CHANGE(masked_unknown, *(uint32_t *)&command->masked.target.element = TB_ELEMENTS)
+CHANGE(masked_diagonal, command->masked.diagonal = INT64_MAX)
+CHANGE(masked_neither, make_neither(&command->masked.pairs))
+CHANGE(masked_from_anywhere, command->masked.source.data = at(first + 4))
+CHANGE(masked_to_anywhere, command->masked.target.data = at(second + 4))
+CHANGE(masked_beyond_source, command->masked.source.ld = BLOCK_BYTES)
+CHANGE(masked_beyond_target, command->masked.target.ld = BLOCK_BYTES)
 CHANGE(expand_rows, command->expansion.target.rows--)
 CHANGE(expand_columns, command->expansion.target.columns--)
 CHANGE(expand_element, command->expansion.target.element = TB_FP32)
@@ -106,6 +138,26 @@ CHANGE(panel_element, command->panel.block.a.element = TB_FP32)
 CHANGE(panel_position, command->panel.position = -1)
 CHANGE(panel_info, command->panel.info = at(second + 4))
 CHANGE(panel_no_info, command->panel.info = NULL)
+CHANGE(lu, command->panel = lu_panel(2 * N))
+CHANGE(lu_order, command->panel = lu_panel(N); command->panel.block.n = command->panel.block.a.columns = 33)
+CHANGE(lu_rows, command->panel = lu_panel(2 * N); command->panel.block.m--)
+CHANGE(lu_empty, command->panel = lu_panel(N); command->panel.block.m = command->panel.block.a.rows = 0)
+CHANGE(lu_position, command->panel = lu_panel(N); command->panel.position = INT32_MAX)
+CHANGE(lu_pivots, command->panel = lu_panel(N); command->panel.block.pivots.data = at(second + 2))
+CHANGE(lu_no_pivots, command->panel = lu_panel(N); command->panel.block.pivots.data = NULL)
+CHANGE(lu_bits, command->panel = lu_panel(N); command->panel.block.pivots.bits = 64)
+CHANGE(lu_stored, command->panel = lu_panel(N); command->panel.block.stored = TB_LOWER;
+       command->panel.block.pivots.data = at(second + 2))
+CHANGE(exchange_rows, command->exchange.count = N + 1)
+CHANGE(exchange_first, command->exchange.first = 1)
+CHANGE(exchange_before, command->exchange.first = -1; command->exchange.count = 1)
+CHANGE(exchange_negative, command->exchange.count = -1)
+CHANGE(exchange_element, *(uint32_t *)&command->exchange.matrix.element = TB_ELEMENTS)
+CHANGE(exchange_neither, make_neither(&command->exchange.backwards))
+CHANGE(exchange_pivots, command->exchange.pivots.data = at(second + 2))
+CHANGE(exchange_no_pivots, command->exchange.pivots.data = NULL)
+CHANGE(exchange_bits, command->exchange.pivots.bits = 64)
+CHANGE(exchange_anywhere, command->exchange.matrix.data = at(first + 4))
 
 /* ---- Trials ------------------------------------------------------------------------------------------------ */
 
@@ -114,6 +166,11 @@ typedef struct rule {
     tb_command_kind kind;
     void (*change)(tb_command *);
 } rule;
+
+static bool is_sound(const rule *rule)
+{
+    return rule->change == nothing || rule->change == lu;
+}
 
 static void come(raw_client *client)
 {
@@ -126,13 +183,13 @@ static void come(raw_client *client)
     }
 }
 
-static void check_order(const char *what, raw_client *client, const tb_order *order, bool is_sound)
+static void check_order(const char *what, raw_client *client, const tb_order *order, bool expected)
 {
     uint64_t bytes;
     raw_send(client, order);
     const bool goes_on = raw_ask(client, (tb_order){.kind = TB_ORDER_MEMORY}, &bytes) == TB_OK;
     raw_leave(client);
-    CHECK(goes_on == is_sound && client->ending == (is_sound ? TB_CLIENT_LEFT : TB_CLIENT_REFUSED),
+    CHECK(goes_on == expected && client->ending == (expected ? TB_CLIENT_LEFT : TB_CLIENT_REFUSED),
           "%s is %s", what, goes_on ? "taken" : "refused");
 }
 
@@ -142,7 +199,7 @@ static void check_rule(const rule *rule)
     come(&client);
     tb_order order = make(rule->kind);
     rule->change(&order.command);
-    check_order(rule->what, &client, &order, rule->change == nothing);
+    check_order(rule->what, &client, &order, is_sound(rule));
 }
 
 static const rule rules[] = {
@@ -150,6 +207,19 @@ static const rule rules[] = {
     {"another kind", TB_COMMAND_COPY, kind},
     {"a copy to nowhere", TB_COMMAND_COPY, copy_direction},
     {"a copy of rows that overlap", TB_COMMAND_COPY, copy_pitch},
+    {"a masked copy", TB_COMMAND_COPY_MASKED, nothing},
+    {"a masked copy without a triangle", TB_COMMAND_COPY_MASKED, masked_full},
+    {"a masked copy of no triangle", TB_COMMAND_COPY_MASKED, masked_mask},
+    {"a masked copy of fewer rows", TB_COMMAND_COPY_MASKED, masked_rows},
+    {"a masked copy of fewer columns", TB_COMMAND_COPY_MASKED, masked_columns},
+    {"a masked copy from another element", TB_COMMAND_COPY_MASKED, masked_element},
+    {"a masked copy of no element", TB_COMMAND_COPY_MASKED, masked_unknown},
+    {"a masked copy along no diagonal", TB_COMMAND_COPY_MASKED, masked_diagonal},
+    {"a masked copy of 2 for pairs", TB_COMMAND_COPY_MASKED, masked_neither},
+    {"a masked copy from anywhere", TB_COMMAND_COPY_MASKED, masked_from_anywhere},
+    {"a masked copy to anywhere", TB_COMMAND_COPY_MASKED, masked_to_anywhere},
+    {"a masked copy from beyond", TB_COMMAND_COPY_MASKED, masked_beyond_source},
+    {"a masked copy to beyond", TB_COMMAND_COPY_MASKED, masked_beyond_target},
     {"an expansion", TB_COMMAND_EXPAND, nothing},
     {"an expansion into fewer rows", TB_COMMAND_EXPAND, expand_rows},
     {"an expansion into fewer columns", TB_COMMAND_EXPAND, expand_columns},
@@ -188,6 +258,26 @@ static const rule rules[] = {
     {"a panel before the matrix", TB_COMMAND_PANEL, panel_position},
     {"a panel that tells anywhere", TB_COMMAND_PANEL, panel_info},
     {"a panel that tells nowhere", TB_COMMAND_PANEL, panel_no_info},
+    {"a panel of LU", TB_COMMAND_PANEL, lu},
+    {"a panel of LU with too many columns", TB_COMMAND_PANEL, lu_order},
+    {"a panel of LU with fewer rows", TB_COMMAND_PANEL, lu_rows},
+    {"a panel of LU without rows", TB_COMMAND_PANEL, lu_empty},
+    {"a panel of LU beyond the last row", TB_COMMAND_PANEL, lu_position},
+    {"a panel of LU with pivots anywhere", TB_COMMAND_PANEL, lu_pivots},
+    {"a panel of LU without pivots", TB_COMMAND_PANEL, lu_no_pivots},
+    {"a panel of LU with larger pivots", TB_COMMAND_PANEL, lu_bits},
+    {"a panel of LU of a triangle, with pivots anywhere", TB_COMMAND_PANEL, lu_stored},
+    {"an exchange", TB_COMMAND_EXCHANGE, nothing},
+    {"an exchange of more rows", TB_COMMAND_EXCHANGE, exchange_rows},
+    {"an exchange of rows beyond the last", TB_COMMAND_EXCHANGE, exchange_first},
+    {"an exchange of rows before the first", TB_COMMAND_EXCHANGE, exchange_before},
+    {"an exchange of a negative size", TB_COMMAND_EXCHANGE, exchange_negative},
+    {"an exchange of no element", TB_COMMAND_EXCHANGE, exchange_element},
+    {"an exchange that is backwards by 2", TB_COMMAND_EXCHANGE, exchange_neither},
+    {"an exchange by pivots anywhere", TB_COMMAND_EXCHANGE, exchange_pivots},
+    {"an exchange without pivots", TB_COMMAND_EXCHANGE, exchange_no_pivots},
+    {"an exchange by larger pivots", TB_COMMAND_EXCHANGE, exchange_bits},
+    {"an exchange anywhere", TB_COMMAND_EXCHANGE, exchange_anywhere},
 };
 
 /* Of copies that are kept for all. */

@@ -17,28 +17,34 @@
 enum { CHILD_SECONDS = 60 };
 
 /* The linker puts this in front of tb_decide_factor: where it is wanted, columns are finished a panel at a time. */
+enum { PANEL = 64 };
 static bool by_panels;
 tb_plan __real_tb_decide_factor(const tb_factor *factor, const tb_facts *facts);
 tb_plan __wrap_tb_decide_factor(const tb_factor *factor, const tb_facts *facts);
 
 tb_plan __wrap_tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
 {
-    enum { PANEL = 64 };
     tb_plan plan = __real_tb_decide_factor(factor, facts);
     if (by_panels && plan.block > PANEL)
         plan.block = PANEL;
     return plan;
 }
 
-/* And this in front of tb_finish_factor: how often the host has brought to its end what a device had begun. */
+/* And this in front of tb_finish_factor: how often the host has brought to its end what a device had begun, and how many columns the
+ * device had finished. */
 static int finished_by_host;
-void __real_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+static int64_t finished_before;
+void __real_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
 
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host)
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host)
 {
     finished_by_host++;
-    __real_tb_finish_factor(factor, done, host);
+    finished_before = done;
+    __real_tb_finish_factor(factor, done, solved, info, host);
 }
 
 /* What a device begins it brings to its end itself, also after a matrix that has no factor. */
@@ -158,6 +164,51 @@ static void fail_in_device_memory(void)
                           .failure = (way + (int)i) % 2 ? "memory" : "unsupported"});
 }
 
+/* What a device has finished before a pivot that is not positive is not done again. */
+static void fail_at_pivots(void *unused)
+{
+    static const int64_t pivots[] = {1, PANEL, PANEL + 1, 2 * PANEL, 2 * PANEL + 1, 200};
+    (void)unused;
+    force_device();
+    for (size_t i = 0; i < COUNT(pivots); i++)
+        for (int lower = 0; lower < 2; lower++) {
+            const trial t = {.spelling = spellings[i % COUNT(spellings)],
+                             .n = 200,
+                             .lower = lower,
+                             .memory = TB_MEMORY_DEVICE,
+                             .singular = pivots[i]};
+            const int64_t expected = (pivots[i] - 1) / PANEL * PANEL;
+            finished_by_host = 0;
+            try(&t);
+            CHECK(finished_by_host == 1 && finished_before == expected,
+                  "pivot %d: the host goes on %d times, from column %d", (int)pivots[i], finished_by_host,
+                  (int)finished_before);
+        }
+}
+
+/* Nor what it has finished before a step that it refuses. */
+static void fail_at_steps(void *unused)
+{
+    enum { FIRST = 3, LAST = 8 };
+    int64_t most = 0;
+    (void)unused;
+    force_device();
+    for (int step = FIRST; step <= LAST; step++) {
+        const trial t = {
+            .spelling = TB_SPELLING_dpotrf_, .n = 200, .lower = true, .memory = TB_MEMORY_DEVICE};
+        char script[40];
+        snprintf(script, sizeof script, "launch:%d=unsupported", step);
+        sim_set("FAIL", script);
+        finished_by_host = 0;
+        try(&t);
+        CHECK(finished_by_host == 1 && finished_before % PANEL == 0 && finished_before >= most,
+              "launch %d: the host goes on %d times, from column %d", step, finished_by_host,
+              (int)finished_before);
+        most = finished_before;
+    }
+    CHECK(most > 0, "the device has never finished columns");
+}
+
 int main(int count, char **arguments)
 {
     const char *program = count > 1 ? arguments[1] : "names";
@@ -179,6 +230,8 @@ int main(int count, char **arguments)
         by_panels = true;
         fail_in_host_memory();
         fail_in_device_memory();
+        CHECK(child_run(fail_at_pivots, NULL, CHILD_SECONDS) == CHILD_RIGHT, "pivots");
+        CHECK(child_run(fail_at_steps, NULL, CHILD_SECONDS) == CHILD_RIGHT, "steps");
     }
     return check_result();
 }

@@ -50,8 +50,10 @@ static void nothing_is_given_back_that_is_in_use(void *unused)
 /* And these in front of tb_take_buffer and tb_finish_factor: buffers that are taken, and what the host brings to its end. */
 tb_status __real_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
 tb_status __wrap_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer);
-void __real_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host);
+void __real_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host);
 static atomic_int taken, finished_by_host;
 
 tb_status __wrap_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
@@ -61,10 +63,11 @@ tb_status __wrap_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
     return status;
 }
 
-void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, const tb_host *host)
+void __wrap_tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
+                             const tb_host *host)
 {
     finished_by_host++;
-    __real_tb_finish_factor(factor, done, host);
+    __real_tb_finish_factor(factor, done, solved, info, host);
 }
 
 /* The pipeline's slots too, by a call that is the first to take any of them. */
@@ -312,7 +315,7 @@ static void what_nobody_can_factor(void *unused)
     void *there = sim_allocate(TB_MEMORY_DEVICE, 0, bytes);
     sim_copy(there, a, bytes);
     force_device();
-    sim_set("FAIL", "any:40=lost");
+    sim_set("FAIL", "launch:3=lost");
     const int64_t info = call(&t, there);
     CHECK(info == TB_INFO_UNDONE, "info is %d", (int)info);
 }

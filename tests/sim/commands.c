@@ -69,6 +69,13 @@ static double first_transposed(int row, int column)
     return first(column, row);
 }
 
+/* In a second matrix, of which the rest stays. */
+enum { DIAGONAL = -1 };
+static double first_below(int row, int column)
+{
+    return row - column >= DIAGONAL ? first(row, column) : DOUBLES + first(row, column);
+}
+
 static double folded(int row, int column)
 {
     const double before = DOUBLES + first(row, column);
@@ -104,6 +111,42 @@ static void copies(const setting *setting)
     MUST(tb_synchronize(setting->stream));
     CHECK(wrong_in(setting, 1, first) == 0, "the copy has other numbers");
     tb_release(0, memory);
+}
+
+static void copies_masked(const setting *setting)
+{
+    enum { REFUSED = 7 };
+    const tb_masked_copy sound = {.source = matrix_of(setting, 0),
+                                  .target = matrix_of(setting, 1),
+                                  .mask = TB_LOWER,
+                                  .diagonal = DIAGONAL};
+    tb_masked_copy refused[REFUSED];
+    tb_command command = {.kind = TB_COMMAND_COPY_MASKED, .masked = sound};
+    fill(setting);
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    CHECK(wrong_in(setting, 1, first_below) == 0, "other numbers were copied");
+
+    for (int i = 0; i < REFUSED; i++)
+        refused[i] = sound;
+    refused[0].mask = TB_FULL;
+    refused[1].mask = (tb_triangle)(TB_UPPER + 1);
+    refused[2].target.element = TB_FP32;
+    refused[3].source.element = refused[3].target.element = TB_ELEMENTS;
+    refused[4].target.rows--;
+    refused[5].source.columns--;
+    refused[6].target.ld = N - 1;
+    fill(setting);
+    for (int i = 0; i < REFUSED; i++) {
+        command = (tb_command){.kind = TB_COMMAND_COPY_MASKED, .masked = refused[i]};
+        CHECK(enqueue_moved(setting->stream, &command) == TB_UNSUPPORTED, "masked copy %d is not refused", i);
+    }
+    command = (tb_command){.kind = TB_COMMAND_COPY_MASKED, .masked = sound};
+    command.masked.source.rows = command.masked.target.rows = 0;
+    MUST(enqueue_moved(setting->stream, &command));
+    MUST(tb_synchronize(setting->stream));
+    for (int i = 0; i < MATRICES * DOUBLES; i++)
+        CHECK(setting->numbers[i / DOUBLES][i % DOUBLES] == i + 1, "number %d has changed", i);
 }
 
 static void writes_out(const setting *setting)
@@ -285,7 +328,7 @@ static void factors_blocks(const setting *setting)
 /* And what comes behind it in the stream is done. */
 static void the_unknown_is_refused(const setting *setting)
 {
-    const int kinds[] = {TB_COMMAND_PANEL + 1, 77, INT32_MAX};
+    const int kinds[] = {TB_COMMAND_EXCHANGE + 1, 77, INT32_MAX};
     const uint32_t rows[] = {(uint32_t)tb_catalog_size, UINT32_MAX};
     fill(setting);
     for (int i = 0; i < 3; i++) {
@@ -319,6 +362,7 @@ int main(void)
     for (int i = 0; i < MATRICES; i++)
         MUST(tb_platform.allocate_pinned(bytes, (void **)&setting.numbers[i]));
     copies(&setting);
+    copies_masked(&setting);
     writes_out(&setting);
     folds(&setting);
     launches(&setting);

@@ -3,7 +3,6 @@
  */
 #include "dispatch/schedule.h"
 #include "kernels/launch.h"
-#include "kernels/panels/launch_panel.h"
 #include "tests/clusters_h200.h"
 #include "tests/sim/sim.h"
 
@@ -196,16 +195,16 @@ static tb_status copy(tb_stream *stream, tb_command *command)
     return TB_OK;
 }
 
-static size_t workspace_of(const tb_kernel *kernel, const tb_product *product)
+static tb_target target_of_sim(void)
 {
     tb_target target = {.architecture = sim_get_settings()->architecture,
                         .multiprocessors = sim_get_settings()->multiprocessors,
                         .clusters = clusters(0)};
     target.memory_bytes_a_clock = tb_memory_bytes_a_clock(target, 1e3 * CLOCK_KHZ, MEMORY_RATE);
-    return tb_make_schedule(kernel, product, target).workspace;
+    return target;
 }
 
-static void reach_operand(tb_matrix *operand, int device, const char *what)
+void sim_reach_matrix(tb_matrix *operand, int device, const char *what)
 {
     const int64_t elements = (operand->columns - 1) * operand->ld + operand->rows;
     if (operand->columns == 0) /* of a product in C's place */
@@ -215,8 +214,8 @@ static void reach_operand(tb_matrix *operand, int device, const char *what)
 
 void sim_reach_expansion(tb_expansion *expansion, int device)
 {
-    reach_operand(&expansion->source.matrix, device, "what is expanded");
-    reach_operand(&expansion->target, device, "where it is expanded to");
+    sim_reach_matrix(&expansion->source.matrix, device, "what is expanded");
+    sim_reach_matrix(&expansion->target, device, "where it is expanded to");
 }
 
 /* A table lies where the device reads it, which is seen when it is read. */
@@ -268,8 +267,8 @@ static tb_status fold(tb_stream *stream, tb_command *command)
         sums->element != c->element || folding->mask == TB_FULL)
         sim_abort("folding %lld x %lld into %lld x %lld", (long long)sums->rows, (long long)sums->columns,
                   (long long)c->rows, (long long)c->columns);
-    reach_operand(&folding->sums, device, "what is folded");
-    reach_operand(&folding->c.matrix, device, "where it is folded to");
+    sim_reach_matrix(&folding->sums, device, "what is folded");
+    sim_reach_matrix(&folding->c.matrix, device, "where it is folded to");
     post(stream, command, fault);
     atomic_fetch_add(&foldings, 1);
     return TB_OK;
@@ -277,11 +276,11 @@ static tb_status fold(tb_stream *stream, tb_command *command)
 
 void sim_reach_product(tb_product *product, int device)
 {
-    reach_operand(&product->c.matrix, device, "C");
+    sim_reach_matrix(&product->c.matrix, device, "C");
     if (product->k == 0)
         return;
-    reach_operand(&product->a.matrix, device, "A");
-    reach_operand(&product->b.matrix, device, "B");
+    sim_reach_matrix(&product->a.matrix, device, "A");
+    sim_reach_matrix(&product->b.matrix, device, "B");
 }
 
 static bool is_same_a(const tb_launch *last, const tb_launch *now)
@@ -313,7 +312,7 @@ static tb_status launch(tb_stream *stream, tb_command *command)
         return TB_OK;
 
     const size_t bytes = launch->schedule.workspace;
-    if (bytes < workspace_of(kernel, p))
+    if (bytes < tb_make_schedule(kernel, p, target_of_sim()).workspace)
         sim_abort("launched with the schedule of another product");
     /* Of a Hermitian C a kernel for complex numbers as they lie knows nothing. */
     if (kernel->reads == TB_READS_COMPLEX && !tb_kernel_joins(kernel, p))
@@ -330,21 +329,38 @@ static tb_status launch(tb_stream *stream, tb_command *command)
     return status;
 }
 
+static tb_status copy_masked(tb_stream *stream, tb_command *command)
+{
+    tb_masked_copy *copy = &command->masked;
+    const int device = sim_queue_device(sim_stream_queue(stream));
+    bool fault = false;
+    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    if (!tb_is_masked_copy(copy))
+        return TB_UNSUPPORTED;
+    if (copy->source.rows == 0 || copy->source.columns == 0)
+        return TB_OK;
+    sim_reach_matrix(&copy->source, device, "what is copied");
+    sim_reach_matrix(&copy->target, device, "where it is copied to");
+    post(stream, command, fault);
+    return TB_OK;
+}
+
 static tb_status panel(tb_stream *stream, tb_command *command)
 {
-    tb_panel *panel = &command->panel;
     const int device = sim_queue_device(sim_stream_queue(stream));
-    const size_t bytes = tb_bytes_of(panel->block.a.element);
-    const tb_matrix *a = &panel->block.a;
     bool fault = false;
-    const tb_status status = sim_attempt(device, SIM_LAUNCH, &fault);
-    if (status != TB_OK)
-        return status;
-    if (!tb_is_panel(&panel->block))
-        return TB_UNSUPPORTED;
-    panel->block.a.data = sim_reach(
-        a->data, ((size_t)(a->columns - 1) * (size_t)a->ld + (size_t)a->rows) * bytes, device, "a panel");
-    panel->info = sim_reach(panel->info, sizeof *panel->info, device, "info");
+    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    TB_TRY(sim_reach_panel(&command->panel, device, target_of_sim()));
+    post(stream, command, fault);
+    return TB_OK;
+}
+
+static tb_status exchange(tb_stream *stream, tb_command *command)
+{
+    const int device = sim_queue_device(sim_stream_queue(stream));
+    bool fault = false;
+    TB_TRY(sim_attempt(device, SIM_LAUNCH, &fault));
+    TB_TRY(sim_reach_exchange(&command->exchange, device));
     post(stream, command, fault);
     return TB_OK;
 }
@@ -356,6 +372,8 @@ static tb_status enqueue(tb_stream *stream, const tb_command *command)
     switch (command->kind) {
     case TB_COMMAND_COPY:
         return copy(stream, &inside);
+    case TB_COMMAND_COPY_MASKED:
+        return copy_masked(stream, &inside);
     case TB_COMMAND_EXPAND:
         return expand(stream, &inside);
     case TB_COMMAND_FOLD:
@@ -364,6 +382,8 @@ static tb_status enqueue(tb_stream *stream, const tb_command *command)
         return launch(stream, &inside);
     case TB_COMMAND_PANEL:
         return panel(stream, &inside);
+    case TB_COMMAND_EXCHANGE:
+        return exchange(stream, &inside);
     }
     return TB_UNSUPPORTED;
 }

@@ -185,7 +185,21 @@ void sim_expand(const tb_expansion *expansion, int64_t columns);
 /* Adds a matrix and its transpose to C; to the first columns of it. */
 void sim_fold(const tb_folding *folding, int64_t columns);
 
+/* Copies the first columns of what the mask has. */
+void sim_copy_masked(const tb_masked_copy *copy, int64_t columns);
+
 /* Factors a block's first columns, unless a pivot is not positive, whose position is returned, from 1. */
 int64_t sim_factor(const tb_factor *block, int64_t columns);
+
+/* ---- sim_panel.c: panels and exchanges of rows --------------------------------------------------------- */
+
+/* Lets all that they read and write be as the device sees it. TB_UNSUPPORTED: they are refused. */
+tb_status sim_reach_panel(tb_panel *panel, int device, tb_target target);
+tb_status sim_reach_exchange(tb_row_exchange *exchange, int device);
+void sim_reach_matrix(tb_matrix *matrix, int device, const char *what);
+
+/* fault: half of it. */
+void sim_run_panel(const tb_panel *panel, bool fault);
+void sim_run_exchange(const tb_row_exchange *exchange, bool fault);
 
 #endif

@@ -339,6 +339,18 @@ void sim_fold(const tb_folding *folding, int64_t columns)
     }
 }
 
+void sim_copy_masked(const tb_masked_copy *copy, int64_t columns)
+{
+    const int64_t step = copy->pairs ? 2 : 1;
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < copy->source.rows; i++) {
+            const int64_t below = i / step - j;
+            if (copy->mask == TB_LOWER ? below >= copy->diagonal : below <= copy->diagonal)
+                memcpy(tb_at(&copy->target, i, j), tb_at(&copy->source, i, j),
+                       tb_bytes_of(copy->source.element));
+        }
+}
+
 uint64_t sim_multiply(const tb_product *product, int64_t columns)
 {
     if (product->in_place != TB_OUT_OF_PLACE) {

@@ -254,15 +254,10 @@ static void run_fold(const sim_work *work)
     sim_fold(folding, work->fault ? folding->c.columns / 2 : folding->c.columns);
 }
 
-/* Does what the kernel does (kernels/panels/potrf.cuh): a block with a pivot that is not positive stays as it was. */
-static void run_panel(const sim_work *work)
+static void run_masked_copy(const sim_work *work)
 {
-    const tb_panel *panel = &work->command.panel;
-    const int64_t n = work->fault ? panel->block.n / 2 : panel->block.n;
-    if (*panel->info == 0) {
-        const int64_t info = sim_factor(&panel->block, n);
-        *panel->info = info > 0 ? panel->position + info : 0;
-    }
+    const tb_masked_copy *copy = &work->command.masked;
+    sim_copy_masked(copy, work->fault ? copy->source.columns / 2 : copy->source.columns);
 }
 
 static void run_command(sim_queue *queue, const sim_work *work)
@@ -270,6 +265,9 @@ static void run_command(sim_queue *queue, const sim_work *work)
     switch (work->command.kind) {
     case TB_COMMAND_COPY:
         run_copy(work);
+        break;
+    case TB_COMMAND_COPY_MASKED:
+        run_masked_copy(work);
         break;
     case TB_COMMAND_EXPAND:
         run_expand(queue, work);
@@ -281,7 +279,10 @@ static void run_command(sim_queue *queue, const sim_work *work)
         run_launch(queue, work);
         break;
     case TB_COMMAND_PANEL:
-        run_panel(work);
+        sim_run_panel(&work->command.panel, work->fault);
+        break;
+    case TB_COMMAND_EXCHANGE:
+        sim_run_exchange(&work->command.exchange, work->fault);
         break;
     }
 }

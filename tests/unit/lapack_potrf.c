@@ -87,23 +87,23 @@ static void factor(void *a)
 /* The residual of the factor with one element of its last column but two, or its row, instead. */
 static double residual_with(const void *right, void *changed, pair value)
 {
-    memcpy(changed, right, operands.bytes);
+    memcpy(changed, right, operands.a.bytes);
     write_lower(changed, ORDER - 2, ORDER - 3, value);
-    return lapack_potrf_residual(&operands, changed);
+    return lapack_potrf_residual(&operands, changed, NULL);
 }
 
 static void check_residuals(tb_element element, bool upper)
 {
     static double made[2 * ORDER * ORDER], right[2 * ORDER * ORDER], changed[2 * ORDER * ORDER];
-    operands = (lapack_operands){.element = element, .upper = upper, .n = ORDER, .made = made};
-    operands.bytes = ORDER * ORDER * tb_bytes_of(element);
+    operands = (lapack_operands){.element = element, .upper = upper, .n = ORDER, .a.made = made};
+    operands.a.bytes = ORDER * ORDER * tb_bytes_of(element);
     bench_fill_random(element, made, ORDER * ORDER);
     lapack_potrf_make(&operands, made);
-    memcpy(right, made, operands.bytes);
+    memcpy(right, made, operands.a.bytes);
     factor(right);
     const char letter = tb_element_rows[element].letter, *triangle = upper ? "upper" : "lower";
-    const double of_right = lapack_potrf_residual(&operands, right),
-                 of_none = lapack_potrf_residual(&operands, made),
+    const double of_right = lapack_potrf_residual(&operands, right, NULL),
+                 of_none = lapack_potrf_residual(&operands, made, NULL),
                  of_one = residual_with(right, changed, (pair){5, 5}),
                  of_nan = residual_with(right, changed, (pair){(double)NAN, 0});
     CHECK(of_right < 0.5, "%cPOTRF, %s: %g where the factor is right", letter, triangle, of_right);
@@ -116,13 +116,13 @@ static void check_residuals(tb_element element, bool upper)
 static void check_other_triangle(void)
 {
     static double made[ORDER * ORDER], right[ORDER * ORDER];
-    operands = (lapack_operands){.element = TB_FP64, .n = ORDER, .made = made, .bytes = sizeof made};
+    operands = (lapack_operands){.element = TB_FP64, .n = ORDER, .a = {.bytes = sizeof made, .made = made}};
     bench_fill_random(TB_FP64, made, ORDER * ORDER);
     lapack_potrf_make(&operands, made);
     memcpy(right, made, sizeof made);
     factor(right);
     made[index_of(0, 1)] = right[index_of(3, 7)] = (double)NAN;
-    const double residual = lapack_potrf_residual(&operands, right);
+    const double residual = lapack_potrf_residual(&operands, right, NULL);
     CHECK(residual < 0.5, "%g with other numbers above the lower triangle", residual);
 }
 

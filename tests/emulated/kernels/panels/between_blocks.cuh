@@ -14,29 +14,40 @@ inline char *dynamic_shared()
     return static_cast<char *>(emulated::dynamic_shared());
 }
 
-template <class type> inline void put(unsigned address, type value)
+template <class piece> inline piece read_piece(const piece &from)
 {
-    std::memcpy(emulated::memory_at(address, sizeof value), &value, sizeof value);
+    return from;
 }
 
-inline void make_mailbox(unsigned barrier, int pieces)
+template <class piece> inline void write_piece(piece &to, const piece &value)
 {
-    emulated::init_barrier(barrier, pieces);
+    to = value;
 }
 
-inline void expect(unsigned, int)
+inline void init_barrier(unsigned barrier, unsigned arrivals)
+{
+    emulated::init_barrier(barrier, int(arrivals));
+}
+
+inline void show_barriers()
 {
 }
 
-inline void await_all(unsigned barrier, unsigned parity)
+inline void expect(unsigned barrier, unsigned bytes)
+{
+    emulated::expect(barrier, int(bytes));
+    emulated::arrive(barrier);
+}
+
+template <class piece> inline void send_if(bool wanted, unsigned address, piece value, unsigned barrier)
+{
+    if (wanted)
+        emulated::send(address, &value, sizeof value, barrier);
+}
+
+inline void await_phase(unsigned barrier, unsigned parity)
 {
     emulated::wait_for_phase(barrier, parity);
-}
-
-template <class type> inline void send(unsigned address, type value, unsigned barrier)
-{
-    put(address, value);
-    emulated::arrive(barrier);
 }
 
 inline void announce(uint32_t *flag, uint32_t value)

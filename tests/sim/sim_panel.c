@@ -1,0 +1,85 @@
+/* Panels and exchanges of rows on the simulated device: what the kernels of kernels/panels do. */
+#include "kernels/panels/getrf.h"
+#include "kernels/panels/launch_laswp.h"
+#include "kernels/panels/launch_panel.h"
+#include "lib/call/portable_panel.h"
+#include "tests/sim/sim.h"
+#include "words/integers.h"
+
+#include <string.h>
+
+static bool is_getrf(const tb_factor *block)
+{
+    return tb_routine_rows[block->routine].class == TB_CLASS_GETRF;
+}
+
+static void reach_pivots(tb_pivots *pivots, int64_t count, int device)
+{
+    pivots->data = sim_reach(pivots->data, (size_t)count * sizeof(int32_t), device, "pivots");
+}
+
+static void reach_workspace(tb_panel *panel, int device, tb_target target)
+{
+    const size_t bytes = tb_panel_workspace(panel->block.routine, panel->block.m, target);
+    panel->workspace = bytes > 0 ? sim_reach(panel->workspace, bytes, device, "a panel's workspace") : NULL;
+}
+
+tb_status sim_reach_panel(tb_panel *panel, int device, tb_target target)
+{
+    tb_factor *block = &panel->block;
+    if (!tb_takes_panel(target, block, panel->position, panel->workspace))
+        return TB_UNSUPPORTED;
+    reach_workspace(panel, device, target);
+    sim_reach_matrix(&block->a, device, "a panel");
+    if (is_getrf(block))
+        reach_pivots(&block->pivots, tb_smaller(block->m, block->n), device);
+    panel->info = sim_reach(panel->info, sizeof *panel->info, device, "info");
+    return TB_OK;
+}
+
+/* Flags are 0 before and after, and what lies behind them is anything. */
+static void use_workspace(char *workspace)
+{
+    for (int i = 0; i < TB_GETRF_FLAG_BYTES; i++)
+        if (workspace[i] != 0)
+            sim_abort("a panel's workspace was not set to 0");
+    memset(workspace + TB_GETRF_FLAG_BYTES, 0xfa,
+           TB_GETRF_LETTERS_BYTES(sizeof(float)) - TB_GETRF_FLAG_BYTES);
+}
+
+/* A block of POTRF's with a pivot that is not positive stays as it was. */
+void sim_run_panel(const tb_panel *panel, bool fault)
+{
+    tb_factor block = panel->block;
+    const int64_t columns = fault ? block.n / 2 : block.n;
+    if (panel->workspace)
+        use_workspace(panel->workspace);
+    if (!is_getrf(&block) && *panel->info != 0)
+        return;
+    if (is_getrf(&block))
+        block.n = block.a.columns = columns;
+    const int64_t info =
+        is_getrf(&block) ? tb_eliminate_by_loops(&block, panel->position) : sim_factor(&block, columns);
+    if (info > 0 && *panel->info == 0)
+        *panel->info = panel->position + info;
+}
+
+tb_status sim_reach_exchange(tb_row_exchange *exchange, int device)
+{
+    if (!tb_is_row_exchange(exchange))
+        return TB_UNSUPPORTED;
+    if (exchange->count == 0 || exchange->matrix.columns == 0)
+        return TB_OK;
+    sim_reach_matrix(&exchange->matrix, device, "a matrix whose rows are exchanged");
+    reach_pivots(&exchange->pivots, exchange->count, device);
+    return TB_OK;
+}
+
+void sim_run_exchange(const tb_row_exchange *exchange, bool fault)
+{
+    tb_row_exchange some = *exchange;
+    if (fault)
+        some.matrix.columns /= 2;
+    if (some.count > 0)
+        tb_exchange_rows(&some);
+}
