@@ -276,7 +276,8 @@ static void time_exchanges(const bench *bench, tb_element element, int count)
     MUST(cudaMalloc((void **)&pivots, sizeof drawn));
     MUST(cudaMemset(matrix.data, 0, tb_matrix_bytes(&matrix)));
     MUST(cudaMemcpy(pivots, drawn, sizeof drawn, cudaMemcpyHostToDevice));
-    tb_row_exchange exchange = {matrix, 0, count, {pivots, 32}, false};
+    tb_row_exchange exchange = {
+        .matrix = matrix, .first = 0, .count = count, .pivots = {pivots, 32}, .backwards = false};
     (void)tb_launch_laswp(&bench->launcher, &exchange);
     MUST(cudaEventRecord(bench->begin, NULL));
     for (int i = 0; i < LAUNCHES; i++) {

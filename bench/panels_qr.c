@@ -4,8 +4,7 @@
  *
  *   bench/panels_qr
  *
- * It launches by itself, as it needs what the library's launches do not ask for yet: clusters of 16, and grids whose blocks all run at
- * a time. Launches follow each other, each with what the one before has left. Ends with 1 where a result is wrong.
+ * Launches follow each other, each with what the one before has left. Ends with 1 where a result is wrong.
  */
 #include "kernels/panels/geqrf.h"
 #include "kernels/panels/launch_geqrf.h"
@@ -68,12 +67,19 @@ static tb_status launch_clusters(const tb_launcher *launcher, tb_entry *entry, i
     return start(entry, blocks, &attribute, threads, shared_bytes, argument);
 }
 
-static tb_status launch_grid(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
-                             int shared_bytes, const void *argument)
+static tb_status launch_any(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                            int shared_bytes, const void *argument)
+{
+    (void)launcher;
+    return start(entry, blocks, NULL, threads, shared_bytes, argument);
+}
+
+static tb_status launch_together(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                                 int shared_bytes, const void *argument)
 {
     (void)launcher;
     const cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeCooperative, .val.cooperative = 1};
-    return start(entry, blocks, blocks > 1 ? &attribute : NULL, threads, shared_bytes, argument);
+    return start(entry, blocks, &attribute, threads, shared_bytes, argument);
 }
 
 /* ---- A panel ------------------------------------------------------------------------------------------------ */
@@ -182,12 +188,12 @@ static void try_rows(bench *bench, tb_element element, int64_t rows)
     MUST(cudaMalloc(&bench->results.v, bytes));
     bench->results.ld_of_v = rows;
     try_shape(bench, tb_shape_geqrf(TB_GEQRF_ALONE, element, architecture, rows, 1), &panel, drawn);
-    for (int blocks = 2; blocks <= TB_GEQRF_CLUSTER_MAXIMUM; blocks *= 2)
-        try_shape(bench, tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, blocks), &panel,
-                  drawn);
     for (int blocks = 4; blocks <= TB_GEQRF_GRID_MAXIMUM && blocks <= bench->launcher.target.multiprocessors;
          blocks *= 2)
         try_shape(bench, tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks), &panel, drawn);
+    for (int blocks = 2; blocks <= TB_GEQRF_CLUSTER_MAXIMUM; blocks *= 2)
+        try_shape(bench, tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, blocks), &panel,
+                  drawn);
     MUST(cudaFree(bench->results.v));
     MUST(cudaFree(panel.data));
     free(drawn);
@@ -195,6 +201,7 @@ static void try_rows(bench *bench, tb_element element, int64_t rows)
 
 int main(void)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     struct cudaDeviceProp device;
     if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) {
         printf("skipped: no GPU\n");
@@ -202,8 +209,9 @@ int main(void)
     }
     bench bench = {.launcher = {.target = {.architecture = 10 * device.major + device.minor,
                                            .multiprocessors = device.multiProcessorCount},
-                                .launch = launch_grid,
-                                .launch_clusters = launch_clusters},
+                                .launch = launch_any,
+                                .launch_clusters = launch_clusters,
+                                .launch_together = launch_together},
                    .results = {.ld_of_t = COLUMNS},
                    .good = true};
     MUST(cudaEventCreate(&bench.begin));

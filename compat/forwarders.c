@@ -69,14 +69,17 @@ typedef struct probe {
     char mark[sizeof MARK];
     int convention;
     int has_come_back; /* in the calling convention that it was made in */
-    int was_passed_on; /* in the other one */
+    int was_passed_on; /* in another one */
 } probe;
 
-/* CBLAS calls Fortran inside, and LAPACKE its _work functions, which call Fortran. */
+/* CBLAS calls Fortran inside, and LAPACKE its _work functions, which call Fortran. LAPACK's drivers, as POSV is one, call what is
+ * another routine. */
 static int convention_of(tb_spelling spelling)
 {
+    enum { CONVENTIONS = 3 };
     const tb_spelling_row *row = &tb_spelling_rows[spelling];
-    return row->is_cblas + row->is_work;
+    const tb_routine_class class = tb_routine_rows[row->routine].class;
+    return row->is_cblas + row->is_work + (tb_class_rows[class].is_lapack ? CONVENTIONS * (int)class : 0);
 }
 
 bool tb_notice_probe(tb_spelling spelling, const void *c)

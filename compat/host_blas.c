@@ -114,9 +114,8 @@ static const tb_host_blas *find_origin(tb_spelling spelling, const void *call_si
         return NULL;
     const int caller = tb_find_position(call_site);
     const bool same = tb_is_same_function(called_host->spelling, spelling);
-    /* LAPACKE's functions end in a jump to what they call: that is no forwarder. */
-    if (!same && tb_spelling_rows[called_host->spelling].routine == tb_spelling_rows[spelling].routine &&
-        tb_class_of(tb_spelling_rows[spelling].routine)->is_lapack)
+    /* LAPACK's and LAPACKE's functions end in a jump to what they call, as DPOSV to DPOTRS: that is no forwarder. */
+    if (!same && tb_class_of(tb_spelling_rows[called_host->spelling].routine)->is_lapack)
         return NULL;
     const bool jumped = caller == tb_find_position(tb_call_sites);
     const bool called = same && caller == tb_find_position(called_host->address);

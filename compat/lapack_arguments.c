@@ -49,7 +49,7 @@ int tb_read_solve(tb_routine routine, const char *letters, int64_t n, int64_t nr
 {
     const char *kinds = tb_class_of(routine)->letters;
     const int64_t least = n > 1 ? n : 1;
-    const int first = (int)strlen(kinds), after_pivots = pivots.data ? 1 : 0;
+    const int first = (int)strlen(kinds), after_pivots = tb_class_of(routine)->factors == TB_LU ? 1 : 0;
     *factor = tb_getrf(routine, n, n, a, lda, pivots, NULL);
     factor->b = (tb_matrix){.data = b, .rows = n, .columns = nrhs, .ld = ldb, .element = factor->a.element};
     for (int i = 0; kinds[i]; i++)
@@ -77,13 +77,14 @@ static bool is_nan_at(const char *number, tb_element real)
     return (narrow & INT32_MAX) > UINT32_C(0xff) << 23;
 }
 
-static bool has_nan(const tb_matrix *matrix, tb_triangle stored)
+/* A unit diagonal is not read. */
+static bool has_nan(const tb_matrix *matrix, tb_triangle stored, bool unit_diagonal)
 {
     const tb_element real = tb_real_of(matrix->element);
     const size_t step = tb_bytes_of(real);
     for (int64_t column = 0; column < matrix->columns; column++) {
-        const int64_t first = stored == TB_LOWER ? column : 0,
-                      end = stored == TB_UPPER ? column + 1 : matrix->rows;
+        const int64_t first = stored == TB_LOWER ? column + unit_diagonal : 0,
+                      end = stored == TB_UPPER ? column + !unit_diagonal : matrix->rows;
         const char *number = tb_at(matrix, first, column),
                    *last = number + (size_t)(end - first) * tb_bytes_of(matrix->element);
         for (; number < last; number += step)
@@ -100,7 +101,8 @@ int tb_find_nan(const tb_factor *factor)
     tb_locate_matrices(task, &facts);
     for (int i = 0; i < tb_task_matrices(task); i++)
         if (facts.places[i].memory != TB_MEMORY_DEVICE &&
-            has_nan(tb_task_matrix(task, i), i == 0 ? factor->stored : TB_FULL))
+            has_nan(tb_task_matrix(task, i), i == 0 ? factor->stored : TB_FULL,
+                    i == 0 && factor->unit_diagonal))
             return i + 1;
     return 0;
 }

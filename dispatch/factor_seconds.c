@@ -4,6 +4,7 @@
 #include "dispatch/tiling.h"
 #include "kernels/panels/launch_panel.h"
 #include "sequences/factorization.h"
+#include "sequences/lu.h"
 #include "sequences/substitution.h"
 #include "words/frame.h"
 #include "words/integers.h"
@@ -145,7 +146,7 @@ static double forecast_halves(forecast *all)
     const tb_factor *there = all->there;
     const int64_t order = tb_factor_order(there), panel = tb_panel_order(there->routine);
     double seconds = panels_seconds(there, ceil((double)order / (double)panel), order);
-    for (int64_t whole = 2 * panel; whole / 2 < order; whole *= 2) {
+    for (int64_t block = tb_lu_block(panel), whole = block; whole == block || whole / 2 < order; whole *= 2) {
         const int64_t last = (order - 1) / whole * whole;
         const double first = forecast_block(all, 0, tb_smaller(whole, order)),
                      mean =

@@ -1,4 +1,4 @@
-/* LU with partial pivoting, by halves of the columns, each of which is factored likewise until it is a panel: Toledo, Locality of
+/* LU with partial pivoting, by halves of the columns, each of which is factored likewise until it is some panels: Toledo, Locality of
  * Reference in LU Decomposition with Partial Pivoting (1997). A is m x n; its left half's rows are as many as it has columns, and the
  * rest.
  *
@@ -10,7 +10,8 @@
  *                    P2 L22 U22 = A22                the right half, without the rows of U12, is factored
  *                    L21 = P2' L21                   its exchanges
  *
- * Columns to the right of a wide matrix's square are like a right half that has no rows left to be factored.
+ * Some panels are factored one after the other, each followed by an exchange of the others' rows, which solves those to its right, and a
+ * product, which brings these up to date. Columns to the right of a wide matrix's square are like a right half that has no rows left to be factored.
  */
 #include "sequences/lu.h"
 
@@ -53,6 +54,20 @@ static __attribute__((noinline)) tb_status give_exchange(const tb_factor *factor
     return columns.count > 0 && pivots.count > 0 ? visitor->visit(visitor, &step) : TB_OK;
 }
 
+/* Of all columns but the panel's, by its pivots; those behind it are solved. */
+static __attribute__((noinline)) tb_status give_panel_exchange(const tb_factor *factor, tb_range columns,
+                                                               tb_range panel, tb_visitor *visitor)
+{
+    const tb_sequence_step step = {.kind = TB_STEP_EXCHANGE,
+                                   .exchange = {.matrix = columns_of(factor, columns),
+                                                .first = panel.first,
+                                                .count = panel.count,
+                                                .pivots = tb_pivots_from(factor->pivots, panel.first),
+                                                .has_panel = true,
+                                                .panel = panel.first - columns.first}};
+    return columns.count > panel.count ? visitor->visit(visitor, &step) : TB_OK;
+}
+
 static __attribute__((noinline)) tb_status give_solve(const tb_factor *factor, tb_range left, tb_range right,
                                                       tb_visitor *visitor)
 {
@@ -81,7 +96,7 @@ static __attribute__((noinline)) tb_status give_product(const tb_factor *factor,
                                    .product =
                                        tb_gemm(tb_gemm_routine(a.element), false, false, rows, right.count,
                                                left.count, -1, a.data, a.ld, b.data, b.ld, 1, c.data, c.ld)};
-    return rows > 0 ? visitor->visit(visitor, &step) : TB_OK;
+    return rows > 0 && right.count > 0 ? visitor->visit(visitor, &step) : TB_OK;
 }
 
 /* Brings columns up to date with those to their left, which are factored. */
@@ -94,20 +109,43 @@ static tb_status update(const tb_factor *factor, tb_range left, tb_range right, 
     return give_product(factor, left, right, visitor);
 }
 
+/* Panels at a time. */
+#define PANELS 8
+
 static tb_range left_half(tb_range columns, int64_t panel)
 {
-    return (tb_range){columns.first, tb_round_up(tb_ceil_div(columns.count, 2), panel)};
+    return (tb_range){columns.first, tb_round_up(tb_ceil_div(columns.count, 2), PANELS * panel)};
+}
+
+/* with: the panels are factored. */
+static tb_status factor_panels(const tb_factor *factor, tb_range columns, int64_t panel, bool with,
+                               tb_visitor *visitor)
+{
+    const int64_t end = columns.first + columns.count;
+    for (int64_t first = columns.first; first < end; first += panel) {
+        const tb_range own = {first, tb_smaller(panel, end - first)}, right = behind(own, end);
+        if (with)
+            TB_TRY(give_panel(factor, own, visitor));
+        TB_TRY(give_panel_exchange(factor, columns, own, visitor));
+        TB_TRY(give_product(factor, own, right, visitor));
+    }
+    return TB_OK;
 }
 
 static tb_status factor_columns(const tb_factor *factor, tb_range columns, int64_t panel, tb_visitor *visitor)
 {
-    if (columns.count <= panel)
-        return give_panel(factor, columns, visitor);
+    if (columns.count <= PANELS * panel)
+        return factor_panels(factor, columns, panel, true, visitor);
     const tb_range left = left_half(columns, panel), right = behind(left, columns.first + columns.count);
     TB_TRY(factor_columns(factor, left, panel, visitor));
     TB_TRY(update(factor, left, right, visitor));
     TB_TRY(factor_columns(factor, right, panel, visitor));
     return give_exchange(factor, left, right, false, visitor);
+}
+
+int64_t tb_lu_block(int64_t panel)
+{
+    return PANELS * panel;
 }
 
 tb_status tb_walk_lu(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)
@@ -124,6 +162,8 @@ tb_status tb_walk_lu_halves(const tb_factor *factor, tb_range columns, int64_t p
     const int64_t end = columns.first + columns.count;
     if (end > square.count)
         return update(factor, square, behind(square, end), visitor);
+    if (columns.count <= PANELS * panel)
+        return factor_panels(factor, columns, panel, false, visitor);
     const tb_range left = left_half(columns, panel), right = behind(left, end);
     TB_TRY(update(factor, left, right, visitor));
     return give_exchange(factor, left, right, false, visitor);

@@ -107,13 +107,19 @@ static inline tb_factor tb_getrf(tb_routine routine, int64_t m, int64_t n, void 
 }
 
 /* Rows first, first + 1, ... of a matrix, so many, are exchanged with those of its rows, from 1, that pivots say, the last one first where
- * it is backwards. By a pivot that is none of its rows nothing is exchanged. */
+ * it is backwards. By a pivot that is none of its rows nothing is exchanged. Columns of a panel, if there is one, are left out, and of
+ * those behind it these rows are solved by the panel's, whose lower triangle has a diagonal of ones: it has as many columns as rows are
+ * exchanged, which are not many (TB_PANEL_EXCHANGED_MOST). */
 typedef struct tb_row_exchange {
     tb_matrix matrix;
     int64_t first, count;
     tb_pivots pivots; /* count */
     bool backwards;
+    bool has_panel; /* not backwards */
+    int64_t panel;  /* its first column */
 } tb_row_exchange;
+
+#define TB_PANEL_EXCHANGED_MOST 32
 
 /* The info of a matrix that lies where the host cannot reach it and that no device could factor: LAPACKE's number for want of
  * memory. */

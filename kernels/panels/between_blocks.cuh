@@ -92,32 +92,6 @@ __device__ __forceinline__ void await_phase(unsigned barrier, unsigned parity)
 #endif
 }
 
-/* Writes to shared memory of the cluster; seen by others once they have met. */
-__device__ __forceinline__ void put(unsigned address, uint32_t value)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
-#endif
-}
-__device__ __forceinline__ void put(unsigned address, uint64_t value)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
-#endif
-}
-__device__ __forceinline__ void put(unsigned address, float value)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
-#endif
-}
-__device__ __forceinline__ void put(unsigned address, double value)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
-#endif
-}
-
 /* ---- In a grid ---------------------------------------------------------------------------------------------- */
 
 /* Sets a flag; who has awaited it sees what the warp has written before. */

@@ -66,7 +66,7 @@ template <class number> struct block_reflector {
         const int steps = min(x.rows, x.columns);
         for (int i = int(threadIdx.x); i < steps * steps; i += TB_GEQRF_THREADS) {
             const int row = i % steps, column = i / steps;
-            const number a = row <= column ? (*this)(row, column) : number_of<number>(0);
+            const number a = (*this)(row, column);
             write(static_cast<real *>(x.t) + reals_of<number> * (row + column * x.ld_of_t), a);
             if (row == column)
                 write(static_cast<real *>(x.tau) + reals_of<number> * row, a);

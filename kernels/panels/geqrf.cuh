@@ -14,34 +14,20 @@
 namespace panels
 {
 
-/* Numbers that are read or written in one piece. */
-template <class number> struct alignas(16) piece {
-    static constexpr int count = 16 / sizeof(number);
-    number at[count];
-};
-
-/* The step's column in a layer of a warp: each quarter's rows, and so much more that quarters are in banks of their own. */
-template <class number> struct staged_layer {
-    static constexpr int pieces = rows_of_lane / piece<number>::count;
-    piece<number> of_quarter[quarters][pieces + 1];
-};
-
-template <class number, template <class> class joined_sums> struct geqrf : panel_rows<number> {
-    using rows = panel_rows<number>;
-    using rows::group;
+template <class number, template <class> class joined_sums>
+struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
+    using rows = panel_rows<number, joined_sums<number>::has_further_rows>;
     using rows::layers;
     using rows::own;
-    using rows::own_layers;
-    using rows::quarter;
+    using rows::place;
     using rows::x;
     using real = real_of<number>;
     using staged_column = staged_layer<number>;
     letters_of_warps<number> &of_warps;
     const joined_sums<number> sums;
-    staged_column *const staged; /* the warp's, one a layer */
+    staged_column *const staged; /* one a warp and layer */
     const block_reflector<number> triangle;
-    const bool has_first_rows, makes_triangle; /* the warp; the block */
-    real back = 1; /* by which the lane's column is multiplied in the end, from the diagonal up */
+    real *const backs; /* by which columns are multiplied in the end, from the diagonal up */
     int round = 0;
 
     static constexpr int numbers_before_staged = TB_GEQRF_OF_WARPS + joined_sums<number>::shared_numbers;
@@ -55,21 +41,40 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
         return reinterpret_cast<number *>(first_staged(shared) + warps * layers);
     }
     __device__ geqrf(const tb_geqrf_panel &x, number *shared)
-        : rows(x, joined_sums<number>::rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE),
+        : rows(x, rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE + columns),
           of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
-          sums(x, of_warps, shared + TB_GEQRF_OF_WARPS), staged(first_staged(shared) + warp() * layers),
-          triangle{behind_staged(shared)}, has_first_rows(joined_sums<number>::rank() == 0 && warp() == 0),
-          makes_triangle(joined_sums<number>::rank() == x.blocks - 1)
+          sums(x, of_warps, shared + TB_GEQRF_OF_WARPS),
+          staged(first_staged(shared)), triangle{behind_staged(shared)},
+          backs(reinterpret_cast<real *>(behind_staged(shared) + TB_GEQRF_TRIANGLE))
     {
         static_assert(sizeof(staged_column) == TB_GEQRF_STAGED_BYTES(sizeof(number)) &&
                           sizeof of_warps == TB_GEQRF_OF_WARPS * sizeof(number),
                       "what is launched has room");
     }
 
+    __device__ __forceinline__ static int rank()
+    {
+        return joined_sums<number>::rank();
+    }
+    /* The warp; the block. */
+    __device__ __forceinline__ static bool has_first_rows()
+    {
+        return rank() == 0 && warp() == 0;
+    }
+    __device__ __forceinline__ bool makes_triangle() const
+    {
+        return rank() == x.blocks - 1;
+    }
+    __device__ __forceinline__ staged_column &staged_of(int layer) const
+    {
+        return staged[warp() * layers + layer];
+    }
+
     /* ---- Sums of a warp, and of all -------------------------------------------------------------------------- */
 
     /* Lanes that have the same columns join theirs; each is told that of one of the columns, the lane's. */
-    template <class operation> __device__ __forceinline__ static number of_warp(const number (&of_slots)[slots])
+    template <class operation>
+    __device__ __forceinline__ static number of_warp(const number (&of_slots)[slots])
     {
         const bool upper = lane() & 2 * groups, odd = lane() & groups;
         number of_two[2];
@@ -105,7 +110,7 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             largest_of[s] = number_of<number>(0);
 #pragma unroll
             for (int layer = 0; layer < layers; layer++)
-                if (layer < own_layers)
+                if (layer < place.layers)
 #pragma unroll
                     for (int i = 0; i < rows_of_lane; i++)
                         largest_of[s] = larger(largest_of[s], own[layer][i][s]);
@@ -117,7 +122,8 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
         });
         const scaling<real> scaling = scaling_of(real_part(join<largest>(largest_of)));
         round++;
-        back = scaling.back;
+        if (warp() == 0)
+            backs[lane()] = scaling.back;
         real there[slots];
         by_slots(scaling.there, there);
         multiply_columns(there);
@@ -141,7 +147,7 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     {
 #pragma unroll
         for (int layer = 0; layer < layers; layer++)
-            if (layer < own_layers)
+            if (layer < place.layers)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i++)
 #pragma unroll
@@ -163,11 +169,11 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     }
     template <int slot> __device__ __forceinline__ bool is_below(int layer, int i, int step) const
     {
-        return !may_be_above<slot>(layer, i) || !has_first_rows || quarters * i + quarter > step;
+        return !may_be_above<slot>(layer, i) || !has_first_rows() || quarters * i + place.quarter > step;
     }
     template <int slot> __device__ __forceinline__ bool is_step(int layer, int i, int step) const
     {
-        return may_be_above<slot>(layer, i) && has_first_rows && quarters * i + quarter == step;
+        return may_be_above<slot>(layer, i) && has_first_rows() && quarters * i + place.quarter == step;
     }
 
     /* The step's column below its row, above that zeros. */
@@ -175,10 +181,10 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     {
         constexpr int count = piece<number>::count;
         __syncwarp();
-        if (group == step % groups)
+        if (place.group == step % groups)
 #pragma unroll
             for (int layer = 0; layer < layers; layer++)
-                if (layer < own_layers)
+                if (layer < place.layers)
 #pragma unroll
                     for (int i = 0; i < rows_of_lane; i += count) {
                         piece<number> written;
@@ -186,9 +192,9 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
                         for (int e = 0; e < count; e++)
                             written.at[e] = is_below<slot>(layer, i + e, step) ? own[layer][i + e][slot]
                                                                                : number_of<number>(0);
-                        staged[layer].of_quarter[quarter][i / count] = written;
+                        staged_of(layer).of_quarter[place.quarter][i / count] = written;
                     }
-        if (has_first_rows && quarter == step % quarters)
+        if (has_first_rows() && place.quarter == step % quarters)
 #pragma unroll
             for (int s = 0; s < slots; s++)
                 of_warps[round % 2].row[rows::column_of(s)] =
@@ -206,10 +212,10 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             of_slots[s] = number_of<number>(0);
 #pragma unroll
         for (int layer = 0; layer < layers; layer++)
-            if (layer < own_layers)
+            if (layer < place.layers)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i += count) {
-                    const piece<number> below = staged[layer].of_quarter[quarter][i / count];
+                    const piece<number> below = staged_of(layer).of_quarter[place.quarter][i / count];
 #pragma unroll
                     for (int e = 0; e < count; e++)
 #pragma unroll
@@ -229,12 +235,12 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     /* Multiplies the step's column below its row. */
     template <int slot> __device__ __forceinline__ void lift_column(int step)
     {
-        if (group == step % groups) {
+        if (place.group == step % groups) {
 #pragma unroll
             for (int layer = 0; layer < layers; layer++)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i++)
-                    if (layer < own_layers && is_below<slot>(layer, i, step))
+                    if (layer < place.layers && is_below<slot>(layer, i, step))
                         own[layer][i][slot] = times(own[layer][i][slot], lift<real>);
             rows::for_further([&](int layer, int i, real *at, int64_t column) {
                 multiply_further(layer, i, at + step * column, step, lift<real>);
@@ -248,13 +254,13 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
                                            const number (&times_column)[slots])
     {
         constexpr int count = piece<number>::count;
-        const bool is_own = group == step % groups, is_later = group > step % groups;
+        const bool is_own = place.group == step % groups, is_later = place.group > step % groups;
 #pragma unroll
         for (int layer = 0; layer < layers; layer++)
-            if (layer < own_layers)
+            if (layer < place.layers)
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i += count) {
-                    const piece<number> below = staged[layer].of_quarter[quarter][i / count];
+                    const piece<number> below = staged_of(layer).of_quarter[place.quarter][i / count];
 #pragma unroll
                     for (int e = 0; e < count; e++)
                         update_row<slot>(own[layer][i + e], below.at[e], is_below<slot>(layer, i + e, step),
@@ -267,17 +273,16 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
 #pragma unroll
             for (int s = slot; s < slots; s++)
                 if (const int own = rows::column_of(s); own >= step && rows::has(layer, i, own))
-                    write(at + own * column,
-                          own == step ? product(below, reflector.factor)
-                                      : less_product(read<number>(at + own * column), below, times_column[s]));
+                    write(at + own * column, own == step ? product(below, reflector.factor)
+                                                         : less_product(read<number>(at + own * column),
+                                                                        below, times_column[s]));
             __syncwarp();
         });
     }
     template <int slot>
-    __device__ __forceinline__ static void update_row(number (&row)[slots], number below, bool is_below, bool is_step,
-                                               bool is_own, bool is_later,
-                                               const reflector<number> &reflector,
-                                               const number (&times_column)[slots])
+    __device__ __forceinline__ static void
+    update_row(number (&row)[slots], number below, bool is_below, bool is_step, bool is_own, bool is_later,
+               const reflector<number> &reflector, const number (&times_column)[slots])
     {
         if (!is_below && !is_step)
             return;
@@ -293,9 +298,9 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     template <int slot> __device__ __forceinline__ void take_step(int step)
     {
         const bool is_last_row = step + 1 == x.rows;
-        real lifted = 1, squares;
+        bool is_lifted = false;
+        real squares;
         number of_column, in_row, alpha;
-        bool is_careful;
 #pragma unroll 1
         while (true) {
             stage<slot>(step);
@@ -304,19 +309,19 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
             round++;
             squares = real_part(of_lane(of_column, step));
             alpha = of_lane(in_row, step);
-            is_careful = lifted > 1 || !(squares >= least_square<real> && is_finite(alpha, squares));
-            if (!is_careful || is_last_row || lifted > 1)
+            if (!(squares < least_square<real>) || is_lifted)
+                break;
+            is_lifted = true;
+            if (is_last_row)
                 break;
             lift_column<slot>(step);
-            lifted = lift<real>;
         }
-        const bool is_there = !is_careful || squares != 0 || imaginary_part(alpha) != 0;
-        const reflector<number> reflector = !is_careful ? reflector_of(alpha, squares)
-                                            : is_there  ? careful_reflector(alpha, squares, lifted)
-                                                        : no_reflector(alpha);
+        const bool is_there = squares != 0 || imaginary_part(alpha) != 0;
+        const reflector<number> reflector =
+            is_there ? reflector_of(alpha, squares, is_lifted) : no_reflector(alpha);
         /* Of the reflector with the lane's column. */
         const number with_column = plus_product(in_row, reflector.factor, of_column);
-        if (makes_triangle && warp() == 0)
+        if (makes_triangle() && warp() == 0)
             note_in_triangle(step, reflector, with_column);
         if (!is_there)
             return;
@@ -324,19 +329,6 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
         number times_column[slots];
         by_slots(taken, times_column);
         update<slot>(step, reflector, times_column);
-    }
-    /* Of a column whose number in the step's row has not been lifted. */
-    __device__ __forceinline__ static reflector<number> careful_reflector(number alpha, real squares,
-                                                                          real lifted)
-    {
-        reflector<number> result;
-        careful_reflector_of(times(alpha, lifted), squares, &result);
-        result.beta *= 1 / lifted;
-        return result;
-    }
-    __device__ __forceinline__ static bool is_finite(number alpha, real squares)
-    {
-        return fabs(real_part(alpha)) + fabs(imaginary_part(alpha)) + squares < real(INFINITY);
     }
     __device__ __forceinline__ void note_in_triangle(int step, const reflector<number> &reflector,
                                                      number with_column) const
@@ -360,14 +352,12 @@ template <class number, template <class> class joined_sums> struct geqrf : panel
     {
         rows::load();
         sums.begin();
-        if (makes_triangle)
+        if (makes_triangle())
             triangle.clear();
         scale_columns();
         take_steps<0>(min(x.rows, x.columns));
-        real backs[slots];
-        by_slots(back, backs);
-        rows::store(backs);
-        if (makes_triangle) {
+        rows::store(rank(), backs);
+        if (makes_triangle()) {
             __syncthreads();
             triangle.join();
             triangle.store(x);

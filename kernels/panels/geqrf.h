@@ -13,11 +13,16 @@
 #define TB_GEQRF_ROWS_OF_WARP  TB_GEQRF_COLUMNS
 #define TB_GEQRF_ROWS_OF_LAYER (TB_GEQRF_THREADS / 32 * TB_GEQRF_ROWS_OF_WARP)
 
-/* Layers that are in registers. Further ones are in shared memory, as far as there is room for them, or else where the panel is. */
-#define TB_GEQRF_LAYERS_FP32         6
-#define TB_GEQRF_LAYERS_FP64         3
-#define TB_GEQRF_LAYERS_COMPLEX_FP32 3
-#define TB_GEQRF_LAYERS_COMPLEX_FP64 1
+/* Layers that are in registers. A grid has more: in shared memory, as far as there is room, and others where the panel is; that costs it
+ * registers. */
+#define TB_GEQRF_LAYERS_FP32              5
+#define TB_GEQRF_LAYERS_FP64              3
+#define TB_GEQRF_LAYERS_COMPLEX_FP32      3
+#define TB_GEQRF_LAYERS_COMPLEX_FP64      1
+#define TB_GEQRF_GRID_LAYERS_FP32         5
+#define TB_GEQRF_GRID_LAYERS_FP64         2
+#define TB_GEQRF_GRID_LAYERS_COMPLEX_FP32 2
+#define TB_GEQRF_GRID_LAYERS_COMPLEX_FP64 1
 
 typedef struct tb_geqrf_panel {
     void *a;
@@ -25,7 +30,7 @@ typedef struct tb_geqrf_panel {
     int32_t rows, columns; /* at least 1 */
     int32_t blocks;        /* of the cluster, or of the grid */
     int32_t rows_of_block; /* a multiple of TB_GEQRF_ROWS_OF_WARP; the last blocks may have fewer, or none */
-    int32_t layers_in_shared; /* behind those in registers */
+    int32_t layers_in_shared; /* a grid's, behind those in registers */
     void *tau;                /* steps: min(rows, columns) */
     void *t;                  /* steps x steps: the block reflector's triangle, below it zeros */
     int64_t ld_of_t;
@@ -38,7 +43,7 @@ typedef struct tb_geqrf_panel {
 #define TB_GEQRF_LETTERS(count) (2 * (count)*TB_GEQRF_COLUMNS)
 
 /* Numbers of shared memory: the sums of a block's warps and the row of the step; what each form has beside them; the column of the step,
- * of each warp and layer by quarters of 8 and so many bytes more; and the triangle.
+ * of each warp and layer by quarters of 8 and so many bytes more; the triangle; and powers of two, one a column.
  */
 #define TB_GEQRF_OF_WARPS         TB_GEQRF_LETTERS(TB_GEQRF_THREADS / 32 + 1)
 #define TB_GEQRF_OF_CLUSTER       TB_GEQRF_LETTERS(TB_GEQRF_CLUSTER_MAXIMUM + 1)
@@ -46,6 +51,8 @@ typedef struct tb_geqrf_panel {
 #define TB_GEQRF_LINE             (TB_GEQRF_COLUMNS + 1)
 #define TB_GEQRF_TRIANGLE         (TB_GEQRF_COLUMNS * TB_GEQRF_LINE)
 #define TB_GEQRF_BETWEEN_QUARTERS 16
+
+#define TB_GEQRF_OF_CLUSTER_BYTES 16 /* two barriers */
 
 /* Bytes of the column of the step in a layer of a warp; of a layer in shared memory, whose columns are 4 numbers more apart. */
 #define TB_GEQRF_STAGED_BYTES(bytes_of_number) (4 * (8 * (bytes_of_number) + TB_GEQRF_BETWEEN_QUARTERS))

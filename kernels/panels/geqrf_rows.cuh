@@ -11,17 +11,42 @@
 #pragma once
 
 #include "kernels/panels/sums.cuh"
+#include "kernels/rematerialized.cuh"
 
 namespace panels
 {
 
 constexpr int slots = 4, groups = columns / slots, quarters = lanes / groups,
               rows_of_lane = TB_GEQRF_ROWS_OF_WARP / quarters;
-template <class number>
-constexpr int layers_in_registers = sizeof(number) == 4     ? TB_GEQRF_LAYERS_FP32
-                                    : sizeof(number) == 16  ? TB_GEQRF_LAYERS_COMPLEX_FP64
-                                    : reals_of<number> == 2 ? TB_GEQRF_LAYERS_COMPLEX_FP32
+template <class number, bool further>
+constexpr int layers_in_registers = sizeof(number) == 4
+                                        ? further ? TB_GEQRF_GRID_LAYERS_FP32 : TB_GEQRF_LAYERS_FP32
+                                    : sizeof(number) == 16  ? further ? TB_GEQRF_GRID_LAYERS_COMPLEX_FP64
+                                                                      : TB_GEQRF_LAYERS_COMPLEX_FP64
+                                    : reals_of<number> == 2 ? further ? TB_GEQRF_GRID_LAYERS_COMPLEX_FP32
+                                                                      : TB_GEQRF_LAYERS_COMPLEX_FP32
+                                    : further               ? TB_GEQRF_GRID_LAYERS_FP64
                                                             : TB_GEQRF_LAYERS_FP64;
+
+/* The step's column in a layer of a warp: each quarter's rows, and so much more that quarters are in banks of their own. */
+template <class number> struct staged_layer {
+    static constexpr int pieces = rows_of_lane / piece<number>::count;
+    piece<number> of_quarter[quarters][pieces + 1];
+};
+
+/* What a lane has of each layer: where it begins, and of how many layers. */
+struct lane_place {
+    int group, quarter, first_row, layers;
+
+    __device__ __forceinline__ lane_place(const tb_geqrf_panel &x, int rank, int thread)
+        : group(thread % groups), quarter(thread % lanes / groups)
+    {
+        const int of_warp = thread / lanes * TB_GEQRF_ROWS_OF_WARP,
+                  rows = min(x.rows_of_block, x.rows - rank * x.rows_of_block) - of_warp;
+        first_row = rank * x.rows_of_block + of_warp + quarter;
+        layers = rows > 0 ? (rows + TB_GEQRF_ROWS_OF_LAYER - 1) / TB_GEQRF_ROWS_OF_LAYER : 0;
+    }
+};
 
 /* Where a lane's numbers of a layer begin, and how many reals further other columns and rows do. */
 template <class real> struct lane_rows {
@@ -29,34 +54,26 @@ template <class real> struct lane_rows {
     int64_t column, row;
 };
 
-template <class number> struct panel_rows {
+template <class number, bool has_further> struct panel_rows {
     using real = real_of<number>;
-    static constexpr int layers = layers_in_registers<number>, parts = reals_of<number>;
+    static constexpr int layers = layers_in_registers<number, has_further>, parts = reals_of<number>;
     const tb_geqrf_panel &x;
     number *const in_shared;
-    const int group, quarter, first_row, own_layers;
+    lane_place place;
     number own[layers][rows_of_lane][slots];
 
-    __device__ static int layers_of_warp(const tb_geqrf_panel &x, int rank)
-    {
-        const int64_t left = x.rows - int64_t(rank) * x.rows_of_block,
-                      rows = min(int64_t(x.rows_of_block), left) - warp() * TB_GEQRF_ROWS_OF_WARP;
-        return rows > 0 ? int((rows + TB_GEQRF_ROWS_OF_LAYER - 1) / TB_GEQRF_ROWS_OF_LAYER) : 0;
-    }
     __device__ panel_rows(const tb_geqrf_panel &x, int rank, number *in_shared)
-        : x(x), in_shared(in_shared), group(lane() % groups), quarter(lane() / groups),
-          first_row(rank * x.rows_of_block + warp() * TB_GEQRF_ROWS_OF_WARP + quarter),
-          own_layers(layers_of_warp(x, rank))
+        : x(x), in_shared(in_shared), place(x, rank, rematerialized::thread())
     {
     }
 
     __device__ __forceinline__ int row_of(int layer, int i) const
     {
-        return first_row + layer * TB_GEQRF_ROWS_OF_LAYER + quarters * i;
+        return place.first_row + layer * TB_GEQRF_ROWS_OF_LAYER + quarters * i;
     }
     __device__ __forceinline__ int column_of(int slot) const
     {
-        return group + groups * slot;
+        return place.group + groups * slot;
     }
     __device__ __forceinline__ bool has(int layer, int i, int column) const
     {
@@ -78,7 +95,7 @@ template <class number> struct panel_rows {
         if (!is_in_shared(layer))
             return in_memory(layer);
         number *const first = in_shared + (layer - layers) * columns * TB_GEQRF_SHARED_COLUMN +
-                              warp() * TB_GEQRF_ROWS_OF_WARP + quarter;
+                              warp() * TB_GEQRF_ROWS_OF_WARP + place.quarter;
         return {reinterpret_cast<real *>(first), parts * TB_GEQRF_SHARED_COLUMN, parts * quarters};
     }
 
@@ -86,11 +103,11 @@ template <class number> struct panel_rows {
      * time. */
     template <class action> __device__ __forceinline__ void for_further(action act) const
     {
-        for (int layer = layers; layer < own_layers; layer++) {
-            const lane_rows<real> place = further(layer);
+        for (int layer = layers; has_further && layer < place.layers; layer++) {
+            const lane_rows<real> rows = further(layer);
 #pragma unroll 1
             for (int i = 0; i < rows_of_lane; i++)
-                act(layer, i, place.first + i * place.row, place.column);
+                act(layer, i, rows.first + i * rows.row, rows.column);
         }
     }
 
@@ -106,14 +123,15 @@ template <class number> struct panel_rows {
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i++) {
                     own[layer][i][s] = number_of<number>(0);
-                    if (layer < own_layers && has(layer, i, column_of(s)))
+                    if (layer < place.layers && has(layer, i, column_of(s)))
                         own[layer][i][s] =
                             read<number>(from.first + column_of(s) * from.column + i * from.row);
                 }
         }
         for_further([&](int layer, int i, real *to, int64_t column_of_to) {
             const lane_rows<real> from = in_memory(layer);
-            for (int column = group; column < columns && is_in_shared(layer); column += groups)
+#pragma unroll 1
+            for (int column = place.group; column < columns && is_in_shared(layer); column += groups)
                 write(to + column * column_of_to,
                       has(layer, i, column) ? read<number>(from.first + column * from.column + i * from.row)
                                             : number_of<number>(0));
@@ -130,8 +148,13 @@ template <class number> struct panel_rows {
         const number of_reflector = row > column ? a : number_of<number>(row == column ? 1 : 0);
         write(static_cast<real *>(x.v) + parts * (row + column * x.ld_of_v), of_reflector);
     }
-    __device__ __forceinline__ void store(const real (&back)[slots]) const
+    __device__ __forceinline__ void store(int rank, const real *backs)
     {
+        place = lane_place(x, rank, rematerialized::thread());
+        real back[slots];
+#pragma unroll
+        for (int s = 0; s < slots; s++)
+            back[s] = backs[column_of(s)];
         const int steps = min(x.rows, x.columns);
 #pragma unroll
         for (int layer = 0; layer < layers; layer++) {
@@ -141,7 +164,7 @@ template <class number> struct panel_rows {
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i++) {
                     const int row = row_of(layer, i), column = column_of(s);
-                    if (layer >= own_layers || !has(layer, i, column))
+                    if (layer >= place.layers || !has(layer, i, column))
                         continue;
                     write(to.first + column * to.column + i * to.row,
                           finished(own[layer][i][s], row, column, back[s]));
@@ -151,7 +174,8 @@ template <class number> struct panel_rows {
         }
         for_further([&](int layer, int i, const real *from, int64_t column_of_from) {
             const lane_rows<real> to = in_memory(layer);
-            for (int column = group; has(layer, i, column); column += groups) {
+#pragma unroll 1
+            for (int column = place.group; has(layer, i, column); column += groups) {
                 const number a = read<number>(from + column * column_of_from);
                 if (is_in_shared(layer))
                     write(to.first + column * to.column + i * to.row, a);

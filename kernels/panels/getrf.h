@@ -41,6 +41,10 @@ typedef struct tb_getrf_panel {
 #define TB_LASWP_PIVOTS  512 /* the most of a launch */
 #define TB_LASWP_THREADS 512
 
+/* Of a panel's exchange, with a warp for a column. */
+#define TB_PANEL_LASWP_PIVOTS  32
+#define TB_PANEL_LASWP_THREADS 128
+
 typedef struct tb_laswp {
     void *a;
     int64_t ld, columns;
@@ -51,6 +55,7 @@ typedef struct tb_laswp {
     int32_t first; /* the row, from 0, that the first one is for */
     int32_t count;
     int32_t backwards; /* the last exchange comes first */
+    int32_t panel;     /* of a panel's exchange: the first of `count` columns that are left out */
 } tb_laswp;
 
 #endif

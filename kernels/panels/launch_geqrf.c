@@ -18,8 +18,10 @@ enum { SHARED_MOST = 227 << 10 };
             ENTRY(TB_COMPLEX_FP32, "cgeqrf_" name), ENTRY(TB_COMPLEX_FP64, "zgeqrf_" name)                   \
     }
 
-tb_entry tb_entries_geqrf[TB_GEQRF_FORMS][TB_ELEMENTS] = {
-    [TB_GEQRF_ALONE] = FORM("alone"), [TB_GEQRF_CLUSTER] = FORM("cluster"), [TB_GEQRF_GRID] = FORM("grid")};
+tb_entry tb_entries_geqrf[TB_GEQRF_FORMS][TB_ELEMENTS] = {[TB_GEQRF_ALONE] = FORM("alone"),
+                                                          [TB_GEQRF_CLUSTER] = FORM("cluster"),
+
+                                                          [TB_GEQRF_GRID] = FORM("grid")};
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------- */
 
@@ -41,13 +43,17 @@ static int shared_maximum(int architecture)
     }
 }
 
-static int layers_in_registers(tb_element element)
+static int layers_in_registers(tb_geqrf_form form, tb_element element)
 {
     static const int layers[TB_ELEMENTS] = {[TB_FP32] = TB_GEQRF_LAYERS_FP32,
                                             [TB_FP64] = TB_GEQRF_LAYERS_FP64,
                                             [TB_COMPLEX_FP32] = TB_GEQRF_LAYERS_COMPLEX_FP32,
-                                            [TB_COMPLEX_FP64] = TB_GEQRF_LAYERS_COMPLEX_FP64};
-    return layers[element];
+                                            [TB_COMPLEX_FP64] = TB_GEQRF_LAYERS_COMPLEX_FP64},
+                     of_grid[TB_ELEMENTS] = {[TB_FP32] = TB_GEQRF_GRID_LAYERS_FP32,
+                                             [TB_FP64] = TB_GEQRF_GRID_LAYERS_FP64,
+                                             [TB_COMPLEX_FP32] = TB_GEQRF_GRID_LAYERS_COMPLEX_FP32,
+                                             [TB_COMPLEX_FP64] = TB_GEQRF_GRID_LAYERS_COMPLEX_FP64};
+    return (form == TB_GEQRF_GRID ? of_grid : layers)[element];
 }
 
 /* What a block has beside layers (kernels/panels/geqrf.h). */
@@ -57,9 +63,9 @@ static int fixed_bytes(tb_geqrf_form form, tb_element element)
               of_form = form == TB_GEQRF_CLUSTER ? TB_GEQRF_OF_CLUSTER
                         : form == TB_GEQRF_GRID  ? TB_GEQRF_OF_GRID
                                                  : 0,
-              numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE;
-    return numbers * bytes +
-           TB_GEQRF_THREADS / 32 * layers_in_registers(element) * TB_GEQRF_STAGED_BYTES(bytes);
+              numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE + TB_GEQRF_COLUMNS;
+    return numbers * bytes + (form == TB_GEQRF_CLUSTER ? TB_GEQRF_OF_CLUSTER_BYTES : 0) +
+           TB_GEQRF_THREADS / 32 * layers_in_registers(form, element) * TB_GEQRF_STAGED_BYTES(bytes);
 }
 
 static int layer_bytes(tb_element element)
@@ -75,14 +81,17 @@ static bool runs(tb_geqrf_form form, int architecture)
 
 static int most_layers_in_shared(tb_geqrf_form form, tb_element element, int architecture)
 {
-    return (shared_maximum(architecture) - fixed_bytes(form, element)) / layer_bytes(element);
+    return form == TB_GEQRF_GRID
+               ? (shared_maximum(architecture) - fixed_bytes(form, element)) / layer_bytes(element)
+               : 0;
 }
 
 int64_t tb_geqrf_rows_on_chip(tb_geqrf_form form, tb_element element, int architecture, int blocks)
 {
     if (!runs(form, architecture))
         return 0;
-    const int layers = layers_in_registers(element) + most_layers_in_shared(form, element, architecture);
+    const int layers =
+        layers_in_registers(form, element) + most_layers_in_shared(form, element, architecture);
     return (int64_t)blocks * layers * TB_GEQRF_ROWS_OF_LAYER;
 }
 
@@ -90,11 +99,12 @@ tb_geqrf_shape tb_shape_geqrf(tb_geqrf_form form, tb_element element, int archit
                               int blocks)
 {
     const int64_t rows_of_block = tb_round_up(tb_ceil_div(rows, blocks), TB_GEQRF_ROWS_OF_WARP);
-    if (!runs(form, architecture) || rows_of_block * blocks > INT32_MAX)
+    if (!runs(form, architecture) || rows_of_block * blocks > INT32_MAX ||
+        (form != TB_GEQRF_GRID && rows > tb_geqrf_rows_on_chip(form, element, architecture, blocks)))
         return (tb_geqrf_shape){.form = TB_GEQRF_NONE};
     const int most = most_layers_in_shared(form, element, architecture),
-              further =
-                  (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) - layers_in_registers(element),
+              further = (int)tb_ceil_div(rows_of_block, TB_GEQRF_ROWS_OF_LAYER) -
+                        layers_in_registers(form, element),
               in_shared = further < 0      ? 0
                           : further < most ? further
                                            : most;
@@ -120,18 +130,38 @@ static int cluster_for(int64_t rows, int most)
     return cluster;
 }
 
-tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows, int cluster_maximum)
+/* Blocks of the largest cluster that the device runs; 1: none. Where a device's clusters are not known it is one that all run. */
+static int cluster_maximum(tb_target target)
 {
-    const int architecture = target.architecture, grid = target.multiprocessors < TB_GEQRF_GRID_MAXIMUM
-                                                             ? target.multiprocessors
-                                                             : TB_GEQRF_GRID_MAXIMUM;
+    const tb_clusters *clusters = target.clusters;
+    int most = TB_CLUSTER_BLOCKS_MAXIMUM;
+    if (!runs(TB_GEQRF_CLUSTER, target.architecture))
+        return 1;
+    if (clusters && clusters->wide_at_a_time > 0)
+        return TB_WIDE_CLUSTER_BLOCKS;
+    while (clusters && most > 1 && clusters->at_a_time[0][most] == 0)
+        most /= 2;
+    return most;
+}
+
+/* Blocks of the largest grid of which all run at a time, each on a multiprocessor. */
+static int grid_maximum(tb_target target)
+{
+    return target.multiprocessors < TB_GEQRF_GRID_MAXIMUM ? target.multiprocessors : TB_GEQRF_GRID_MAXIMUM;
+}
+
+tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows)
+{
+    const int architecture = target.architecture, most = cluster_maximum(target);
     if (rows <= TB_GEQRF_ROWS_OF_LAYER)
         return tb_shape_geqrf(TB_GEQRF_ALONE, element, architecture, rows, 1);
-    const tb_geqrf_shape cluster =
-        tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, cluster_for(rows, cluster_maximum));
-    if (cluster_maximum > 1 && cluster.form != TB_GEQRF_NONE && cluster.on_chip)
-        return cluster;
-    return tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks_for(rows, grid));
+    if (most > 1) {
+        const tb_geqrf_shape cluster =
+            tb_shape_geqrf(TB_GEQRF_CLUSTER, element, architecture, rows, cluster_for(rows, most));
+        if (cluster.form != TB_GEQRF_NONE)
+            return cluster;
+    }
+    return tb_shape_geqrf(TB_GEQRF_GRID, element, architecture, rows, blocks_for(rows, grid_maximum(target)));
 }
 
 size_t tb_geqrf_workspace(tb_element element)
@@ -140,6 +170,13 @@ size_t tb_geqrf_workspace(tb_element element)
 }
 
 /* ---- Launches ----------------------------------------------------------------------------------------------- */
+
+static bool is_launchable(tb_target target, tb_geqrf_shape shape, const tb_matrix *panel)
+{
+    return shape.form != TB_GEQRF_NONE && panel->columns <= TB_GEQRF_COLUMNS &&
+           panel->rows <= (int64_t)shape.blocks * shape.rows_of_block &&
+           (shape.form != TB_GEQRF_GRID || shape.blocks <= grid_maximum(target));
+}
 
 tb_status tb_launch_geqrf(const tb_launcher *launcher, tb_geqrf_shape shape, const tb_matrix *panel,
                           const tb_geqrf_results *results, void *workspace)
@@ -157,8 +194,7 @@ tb_status tb_launch_geqrf(const tb_launcher *launcher, tb_geqrf_shape shape, con
                                       .v = results->v,
                                       .ld_of_v = results->ld_of_v,
                                       .letters = workspace};
-    if (shape.form == TB_GEQRF_NONE || panel->columns > TB_GEQRF_COLUMNS ||
-        panel->rows > (int64_t)shape.blocks * shape.rows_of_block)
+    if (!is_launchable(launcher->target, shape, panel))
         return TB_UNSUPPORTED;
     if (panel->rows == 0 || panel->columns == 0)
         return TB_OK;
@@ -166,5 +202,8 @@ tb_status tb_launch_geqrf(const tb_launcher *launcher, tb_geqrf_shape shape, con
     if (shape.form == TB_GEQRF_CLUSTER)
         return launcher->launch_clusters(launcher, entry, shape.blocks, shape.blocks, TB_GEQRF_THREADS,
                                          shape.shared_bytes, &arguments);
+    if (shape.form == TB_GEQRF_GRID)
+        return launcher->launch_together(launcher, entry, shape.blocks, TB_GEQRF_THREADS, shape.shared_bytes,
+                                         &arguments);
     return launcher->launch(launcher, entry, shape.blocks, TB_GEQRF_THREADS, shape.shared_bytes, &arguments);
 }

@@ -33,14 +33,13 @@ typedef struct tb_geqrf_results {
 /* The most rows for which each of so many blocks of a form has its own on the chip; 0: a device of this architecture does not run it. */
 int64_t tb_geqrf_rows_on_chip(tb_geqrf_form form, tb_element element, int architecture, int blocks);
 
-/* So many blocks of a form; TB_GEQRF_NONE where the device does not run it. Rows for which there is no room on the chip are read and
- * written again in each step. */
+/* So many blocks of a form; TB_GEQRF_NONE where the device does not run it, or where there is no room for so many rows. A grid takes any:
+ * those for which there is no room on the chip it reads and writes again in each step. */
 tb_geqrf_shape tb_shape_geqrf(tb_geqrf_form form, tb_element element, int architecture, int64_t rows,
                               int blocks);
 
-/* The form, of those with a block, with clusters of up to so many blocks, and with a grid, that has the panel on the chip and the shortest
- * steps, or else a grid. */
-tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows, int cluster_maximum);
+/* The smallest form of those with a block, with a cluster that the device runs, and with a grid. */
+tb_geqrf_shape tb_choose_geqrf(tb_target target, tb_element element, int64_t rows);
 
 /* Device memory that a grid needs beside the panel: the caller sets all of it to 0 once, and panels that wait for each other may
  * use it in turn. */

@@ -5,9 +5,10 @@
 #include "kernels/kernel.h"
 #include "words/factor.h"
 
-extern tb_entry tb_entries_laswp[TB_ELEMENTS];
+extern tb_entry tb_entries_laswp[TB_ELEMENTS], tb_entries_panel_laswp[TB_ELEMENTS];
 
-/* Whether it can be launched: all rows that pivots are for are the matrix's, and pivots are of 32 bits. */
+/* Whether it can be launched: all rows that pivots are for are the matrix's, and pivots are of 32 bits; and a panel is
+ * one. */
 bool tb_is_row_exchange(const tb_row_exchange *exchange);
 
 /* Carries out an exchange, which tb_is_row_exchange (others are refused, TB_UNSUPPORTED), of pivots in device memory. By one that is no

@@ -45,11 +45,12 @@ __device__ __forceinline__ complex<real> plus_product(complex<real> a, complex<r
             multiply_add(-b.im, c.re, multiply_add(b.re, c.im, a.im))};
 }
 
-/* Above this sums of squares are as exact as their roundings; and what numbers whose sum is below it are multiplied by, of which the sum
- * then overflows no more and has no square that is too small. */
-template <class real>
-constexpr real least_square = sizeof(real) == sizeof(float) ? real(0x1p-80) : real(0x1p-700);
-template <class real> constexpr real lift = sizeof(real) == sizeof(float) ? real(0x1p100) : real(0x1p700);
+/* Above this sums of squares are as exact as their roundings. Numbers whose sum is below it are multiplied by a lift, of which no square
+ * overflows, nor is too small to be exact; and what is far larger than these then are has a square of its own that may. */
+template <class real> constexpr bool is_single = sizeof(real) == sizeof(float);
+template <class real> constexpr real least_square = is_single<real> ? real(0x1p-100) : real(0x1p-700);
+template <class real> constexpr real lift = is_single<real> ? real(0x1p90) : real(0x1p700);
+template <class real> constexpr real far_larger = is_single<real> ? real(0x1p55) : real(0x1p400);
 
 /* Powers of two by which a column is multiplied, and what comes of it in the end. */
 template <class real> struct scaling {
@@ -57,7 +58,7 @@ template <class real> struct scaling {
 };
 template <class real> __device__ __forceinline__ scaling<real> scaling_of(real largest)
 {
-    constexpr int most = sizeof(real) == sizeof(float) ? 126 : 1022;
+    constexpr int most = is_single<real> ? 126 : 1022;
     if (!(largest > 0 && largest < real(INFINITY)))
         return {};
     const int exponent = min(max(ilogb(largest), -most), most);
@@ -81,15 +82,16 @@ template <class real> __device__ __forceinline__ complex<real> less_real(complex
     return {a.re - b, a.im};
 }
 
-/* Where no square overflows and none is too small. */
-template <class real> __device__ __forceinline__ real quick_reciprocal(real a)
+/* 1 / a; of complex numbers whose imaginary part is not the larger one. */
+template <class real> __device__ __forceinline__ real reciprocal_of_first(real a)
 {
-    return 1 / a;
+    return reciprocal::of(a);
 }
-template <class real> __device__ __forceinline__ complex<real> quick_reciprocal(complex<real> a)
+template <class real> __device__ __forceinline__ complex<real> reciprocal_of_first(complex<real> a)
 {
-    const real of_square = 1 / multiply_add(a.re, a.re, a.im * a.im);
-    return {a.re * of_square, -a.im * of_square};
+    const real ratio = a.im * reciprocal::of(a.re),
+               of_whole = reciprocal::of(multiply_add(a.im, ratio, a.re));
+    return {of_whole, -ratio * of_whole};
 }
 
 /* (beta - alpha) / beta, of the reciprocal of beta. */
@@ -102,36 +104,30 @@ template <class real> __device__ __forceinline__ complex<real> tau_of(complex<re
     return {multiply_add(-alpha.re, reciprocal, real(1)), -alpha.im * reciprocal};
 }
 
-/* Of the column's number in the step's row and the squares of those below, which are neither large nor small. */
+/* Of the column's number in the step's row and the squares of those below, which have been lifted, or not. A number that is so much larger
+ * that lifted squares of its own would overflow has a norm that the others do not change. */
 template <class number>
-__device__ __forceinline__ reflector<number> reflector_of(number alpha, real_of<number> squares)
+__device__ __forceinline__ reflector<number> reflector_of(number alpha, real_of<number> squares,
+                                                          bool is_lifted)
 {
     using real = real_of<number>;
-    const real re = real_part(alpha), im = imaginary_part(alpha),
-               square = multiply_add(re, re, multiply_add(im, im, squares)), reciprocal = reciprocal_root(square),
-               about = square * reciprocal,
-               norm = multiply_add(reciprocal / 2, multiply_add(-about, about, square), about);
-    reflector<number> result;
-    result.beta = -copysign(norm, re);
-    result.tau = tau_of(alpha, real(-copysign(reciprocal, re)));
-    result.first = less_real(alpha, result.beta);
-    result.factor = quick_reciprocal(result.first);
+    const bool outweighs = is_lifted && magnitude(alpha) * lift<real> > far_larger<real>;
+    const number first = is_lifted && !outweighs ? times(alpha, lift<real>) : alpha;
+    const real re = real_part(first), im = imaginary_part(first),
+               square = multiply_add(re, re, multiply_add(im, im, outweighs ? real(0) : squares)),
+               reciprocal = reciprocal_root(square), about = square * reciprocal,
+               norm = multiply_add(reciprocal / 2, multiply_add(-about, about, square), about),
+               beta = real(-copysign(norm, re));
+    const number difference = less_real(first, beta);
+    reflector<number> result = {tau_of(first, real(-copysign(reciprocal, re))), difference,
+                                reciprocal_of_first(difference), beta};
+    if (outweighs) {
+        result.first = times(result.first, lift<real>);
+        result.factor = times(result.factor, 1 / lift<real>);
+    } else if (is_lifted) {
+        result.beta *= 1 / lift<real>;
+    }
     return result;
-}
-
-/* The same of any, and not in the way of what is done each time. */
-template <class number>
-__device__ __attribute__((noinline)) void careful_reflector_of(number alpha, real_of<number> squares,
-                                                               reflector<number> *result)
-{
-    using real = real_of<number>;
-    const real below = root(squares), re = fabs(real_part(alpha)), im = fabs(imaginary_part(alpha)),
-               largest = fmax(fmax(re, im), below), a = re / largest, b = im / largest, c = below / largest,
-               norm = largest * root(multiply_add(a, a, multiply_add(b, b, c * c)));
-    result->beta = -copysign(norm, real_part(alpha));
-    result->tau = tau_of(alpha, 1 / result->beta);
-    result->first = less_real(alpha, result->beta);
-    result->factor = quotient(number_of<number>(1), result->first);
 }
 
 /* Where there is nothing to reflect. */

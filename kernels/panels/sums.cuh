@@ -3,8 +3,8 @@
  * answers what comes of all blocks' numbers of the lane's column; row() is that row, until the next round but one.
  *
  *     sums_alone        a block that has the whole panel
- *     sums_of_cluster   a few warps put the block's numbers into the shared memory of all blocks, the cluster meets, and each warp adds up
- *                       what has come
+ *     sums_of_cluster   a few warps send the block's numbers into the shared memory of every block, where a barrier counts the bytes that
+ *                       have come, and each warp adds up what these are. What is waited for is one way across the cluster
  *     sums_of_grid      the same by global memory and flags. All blocks have to run at a time
  *
  * Numbers of a round are overwritten by those of the next but one: who writes these has seen that all have read those. All blocks add
@@ -52,23 +52,44 @@ __device__ __forceinline__ int warp()
     return int(threadIdx.x) / lanes;
 }
 
-/* The first `there` of so many at most, which is a power of two up to 16. */
-template <class operation, int most, class number>
-__device__ __forceinline__ number over(const number (*told)[columns], int there = most)
+/* Of the lane's column, of `count` tellers from the first one on, of whom so many are there; a power of two. */
+template <class operation, int count, class number>
+__device__ __forceinline__ number over(const number (*told)[columns], int there = count)
 {
-    number of[most];
+    if constexpr (count == 1)
+        return there > 0 ? (*told)[lane()] : number_of<number>(0);
+    else
+        return operation()(over<operation, count / 2>(told, there),
+                           over<operation, count / 2>(told + count / 2, there - count / 2));
+}
+
+/* Neighbours, of which so many are read, written or sent in one piece. */
+template <class number> struct alignas(16) piece {
+    static constexpr int count = 16 / sizeof(number);
+    number at[count];
+};
+template <class number>
+__device__ __forceinline__ piece<number> piece_of(const number (&told)[columns], int index)
+{
+    return between_blocks::read_piece(reinterpret_cast<const piece<number> *>(told)[index]);
+}
+template <class operation, int count, class number>
+__device__ __forceinline__ piece<number> pieces_over(const number (*told)[columns], int index)
+{
+    if constexpr (count == 1) {
+        return piece_of(*told, index);
+    } else {
+        piece<number> result = pieces_over<operation, count / 2>(told, index);
+        const piece<number> others = pieces_over<operation, count / 2>(told + count / 2, index);
 #pragma unroll
-    for (int i = 0; i < most; i++)
-        of[i] = i < there ? told[i][lane()] : number_of<number>(0);
-#pragma unroll
-    for (int halvings = 1; halvings <= 4; halvings++)
-#pragma unroll
-        for (int i = 0; i < most >> halvings; i++)
-            of[i] = operation()(of[i], of[i + (most >> halvings)]);
-    return of[0];
+        for (int e = 0; e < piece<number>::count; e++)
+            result.at[e] = operation()(result.at[e], others.at[e]);
+        return result;
+    }
 }
 
 template <class number> struct sums_alone {
+    static constexpr bool has_further_rows = false;
     static constexpr int shared_numbers = 0;
     letters_of_warps<number> &of_warps;
 
@@ -97,63 +118,81 @@ template <class number> struct sums_alone {
     }
 };
 
+/* Numbers go in pieces of 16 bytes, from as many lanes as a letter has pieces to a block. */
 template <class number> struct sums_of_cluster {
-    static constexpr int shared_numbers = TB_GEQRF_OF_CLUSTER, senders = 4;
-    using letters_of_blocks = letters_of<number, TB_GEQRF_CLUSTER_MAXIMUM>[2];
-    static_assert(sizeof(letters_of_blocks) == shared_numbers * sizeof(number), "what is launched has room");
+    struct arrived_letters {
+        letters_of<number, TB_GEQRF_CLUSTER_MAXIMUM> of_round[2];
+        uint64_t have_come[2];
+    };
+    static constexpr bool has_further_rows = false;
+    static constexpr int shared_numbers = sizeof(arrived_letters) / sizeof(number),
+                         pieces = columns / piece<number>::count, receivers = lanes / pieces, senders = 4;
+    static_assert(sizeof(arrived_letters) == TB_GEQRF_OF_CLUSTER * sizeof(number) + TB_GEQRF_OF_CLUSTER_BYTES,
+                  "what is launched has room");
     const tb_geqrf_panel &x;
     letters_of_warps<number> &of_warps;
-    letters_of_blocks &arrived;
+    arrived_letters &arrived;
 
     __device__ sums_of_cluster(const tb_geqrf_panel &x, letters_of_warps<number> &of_warps, number *shared)
-        : x(x), of_warps(of_warps), arrived(*reinterpret_cast<letters_of_blocks *>(shared))
+        : x(x), of_warps(of_warps), arrived(*reinterpret_cast<arrived_letters *>(shared))
     {
     }
     __device__ __forceinline__ static int rank()
     {
         return cluster::rank();
     }
+    __device__ __forceinline__ static unsigned address_of(const void *shared)
+    {
+        return unsigned(__cvta_generic_to_shared(shared));
+    }
+    __device__ __forceinline__ unsigned barrier(int round) const
+    {
+        return address_of(&arrived.have_come[round % 2]);
+    }
     /* All blocks are there, and so is their shared memory. */
     __device__ __forceinline__ void begin() const
     {
+        if (threadIdx.x == 0) {
+            between_blocks::init_barrier(barrier(0), 1);
+            between_blocks::init_barrier(barrier(1), 1);
+            between_blocks::show_barriers();
+        }
         cluster::meet();
     }
     __device__ __forceinline__ void end() const
     {
     }
 
-    __device__ __forceinline__ static void put(unsigned address, real_of<number> real)
-    {
-        between_blocks::put(address, real);
-    }
-    template <class real> __device__ __forceinline__ static void put(unsigned address, complex<real> a)
-    {
-        between_blocks::put(address, a.re);
-        between_blocks::put(address + sizeof(real), a.im);
-    }
-    __device__ __forceinline__ static void send(number &place, number a, int to)
-    {
-        put(cluster::address_in(unsigned(__cvta_generic_to_shared(&place)), to), a);
-    }
-
     template <class operation> __device__ __forceinline__ void tell(int round) const
     {
-        const int turn = round % 2;
-        const number own = over<operation, warps>(of_warps[turn].numbers);
-        for (int to = warp(); to < x.blocks; to += senders) {
-            send(arrived[turn].numbers[rank()][lane()], own, to);
-            if (rank() == 0)
-                send(arrived[turn].row[lane()], of_warps[turn].row[lane()], to);
+        auto &to = arrived.of_round[round % 2];
+        const auto &from = of_warps[round % 2];
+        const int own = lane() % pieces;
+        const piece<number> of_block = pieces_over<operation, warps>(from.numbers, own),
+                            of_row = piece_of(from.row, own);
+        const unsigned numbers_here = address_of(to.numbers[rank()]) + own * sizeof(piece<number>),
+                       row_here = address_of(to.row) + own * sizeof(piece<number>);
+#pragma unroll 1
+        for (int first = warp() * receivers; first < x.blocks; first += senders * receivers) {
+            const int receiver = first + lane() / pieces;
+            const bool is_there = receiver < x.blocks;
+            const unsigned barrier_there = cluster::address_in(barrier(round), receiver);
+            between_blocks::send_if(is_there, cluster::address_in(numbers_here, receiver), of_block,
+                                    barrier_there);
+            between_blocks::send_if(is_there && rank() == 0, cluster::address_in(row_here, receiver), of_row,
+                                    barrier_there);
         }
     }
 
     template <class operation> __device__ __forceinline__ number join(int round) const
     {
-        const auto &numbers = arrived[round % 2].numbers;
+        const auto &numbers = arrived.of_round[round % 2].numbers;
+        if (threadIdx.x == TB_GEQRF_THREADS - 1)
+            between_blocks::expect(barrier(round), unsigned((x.blocks + 1) * columns * sizeof(number)));
         __syncthreads();
         if (warp() < senders)
             tell<operation>(round);
-        cluster::meet();
+        between_blocks::await_phase(barrier(round), unsigned(round) / 2 % 2);
         if (x.blocks <= 2)
             return over<operation, 2>(numbers, x.blocks);
         if (x.blocks <= 4)
@@ -164,11 +203,12 @@ template <class number> struct sums_of_cluster {
     }
     __device__ __forceinline__ const number *row(int round) const
     {
-        return arrived[round % 2].row;
+        return arrived.of_round[round % 2].row;
     }
 };
 
 template <class number> struct sums_of_grid {
+    static constexpr bool has_further_rows = true;
     static constexpr int shared_numbers = TB_GEQRF_OF_GRID;
     using real = real_of<number>;
     using letters_of_blocks = letters_of<number, TB_GEQRF_GRID_MAXIMUM>;
@@ -182,8 +222,7 @@ template <class number> struct sums_of_grid {
     __device__ sums_of_grid(const tb_geqrf_panel &x, letters_of_warps<number> &of_warps, number *shared)
         : x(x), of_warps(of_warps), heard(*reinterpret_cast<letters_of<number, warps> *>(shared)),
           flags(static_cast<uint32_t *>(x.letters)), left(flags + TB_GEQRF_GRID_MAXIMUM),
-          told(
-              reinterpret_cast<letters_of_blocks *>(static_cast<char *>(x.letters) + TB_GEQRF_FLAG_BYTES))
+          told(reinterpret_cast<letters_of_blocks *>(static_cast<char *>(x.letters) + TB_GEQRF_FLAG_BYTES))
     {
         static_assert(sizeof heard == shared_numbers * sizeof(number), "what is launched has room");
     }

@@ -98,6 +98,43 @@ EXCHANGE_IN_COLUMN(exchange_doubles, double)
 EXCHANGE_IN_COLUMN(exchange_two_floats, two_floats)
 EXCHANGE_IN_COLUMN(exchange_two_doubles, two_doubles)
 
+static number number_at(const tb_matrix *a, int64_t row, int64_t column)
+{
+    const double *wide = tb_at(a, row, column);
+    const float *narrow = tb_at(a, row, column);
+    const int im = tb_is_complex(a->element) ? 1 : 0;
+    return tb_real_of(a->element) == TB_FP64 ? (number){wide[0], im ? wide[im] : 0}
+                                             : (number){(double)narrow[0], im ? (double)narrow[im] : 0};
+}
+
+static void set_number(const tb_matrix *a, int64_t row, int64_t column, number value)
+{
+    double *wide = tb_at(a, row, column);
+    float *narrow = tb_at(a, row, column);
+    for (int part = 0; part < (tb_is_complex(a->element) ? 2 : 1); part++)
+        if (tb_real_of(a->element) == TB_FP64)
+            wide[part] = part ? value.im : value.re;
+        else
+            narrow[part] = (float)(part ? value.im : value.re);
+}
+
+/* By the panel's triangle. */
+static void solve_column(const tb_row_exchange *exchange, int64_t column)
+{
+    const tb_matrix *a = &exchange->matrix;
+    const int64_t first = exchange->first;
+    for (int64_t i = 1; i < exchange->count; i++) {
+        number sum = number_at(a, first + i, column);
+        for (int64_t k = 0; k < i; k++) {
+            const number l = number_at(a, first + i, exchange->panel + k),
+                         x = number_at(a, first + k, column);
+            sum.re -= l.re * x.re - l.im * x.im;
+            sum.im -= l.re * x.im + l.im * x.re;
+        }
+        set_number(a, first + i, column, sum);
+    }
+}
+
 void tb_exchange_rows(const tb_row_exchange *exchange)
 {
     static void (*const in_column[TB_ELEMENTS])(const tb_row_exchange *,
@@ -105,8 +142,13 @@ void tb_exchange_rows(const tb_row_exchange *exchange)
                                                             [TB_FP64] = exchange_doubles,
                                                             [TB_COMPLEX_FP32] = exchange_two_floats,
                                                             [TB_COMPLEX_FP64] = exchange_two_doubles};
+    const int64_t panel = exchange->has_panel ? exchange->panel : exchange->matrix.columns,
+                  behind = panel + exchange->count;
     for (int64_t j = 0; j < exchange->matrix.columns; j++)
-        in_column[exchange->matrix.element](exchange, j);
+        if (j < panel || j >= behind)
+            in_column[exchange->matrix.element](exchange, j);
+    for (int64_t j = behind; j < exchange->matrix.columns; j++)
+        solve_column(exchange, j);
 }
 
 #define REAL         float

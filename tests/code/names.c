@@ -38,6 +38,7 @@ int main(void)
     }
     note(tb_entries_fold[TB_FP32].module);
     note(tb_entries_laswp[TB_FP32].module);
+    note(tb_entries_panel_laswp[TB_FP32].module);
     note(tb_entries_masked_copy[TB_FP32].module);
     for (tb_element element = 0; element < TB_ELEMENTS; element++) {
         note(tb_entries_potrf_panel[element].module);

@@ -22,9 +22,15 @@ static tb_status run_clusters(const tb_launcher *launcher, tb_entry *entry, int6
     return TB_OK;
 }
 
-/* Blocks of a grid wait for each other. */
 static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                      int shared_bytes, const void *argument)
+{
+    return run_clusters(launcher, entry, blocks, 1, threads, shared_bytes, argument);
+}
+
+/* Blocks wait for each other. */
+static tb_status run_together(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
+                              int shared_bytes, const void *argument)
 {
     return run_clusters(launcher, entry, blocks, (int)blocks, threads, shared_bytes, argument);
 }
@@ -164,7 +170,8 @@ static void factor(const panel *x)
 {
     const tb_launcher launcher = {.target = {.architecture = ARCHITECTURE, .multiprocessors = 132},
                                   .launch = run,
-                                  .launch_clusters = run_clusters};
+                                  .launch_clusters = run_clusters,
+                                  .launch_together = run_together};
     const tb_geqrf_results results = {.tau = x->in_tau.start,
                                       .t = x->in_t.start,
                                       .ld_of_t = x->ld_of_t,
@@ -213,15 +220,14 @@ static void check_odd(const panel *x, const factored *factored)
 static void check(const panel *x)
 {
     const tb_element element = x->a.element;
-    const factored factored = {
-        .rows = x->a.rows,
-        .columns = x->a.columns,
-        .before = {element, x->before, x->a.ld},
-        .a = {element, x->a.data, x->a.ld},
-        .tau = {element, x->in_tau.start, 1},
-        .t = {element, x->in_t.start, x->ld_of_t},
-        .v = {element, x->wants_v ? x->in_v.start : NULL, x->ld_of_v},
-        .terms = 8 * (x->shape.rows_of_block / TB_GEQRF_ROWS_OF_LAYER + 1)};
+    const factored factored = {.rows = x->a.rows,
+                               .columns = x->a.columns,
+                               .before = {element, x->before, x->a.ld},
+                               .a = {element, x->a.data, x->a.ld},
+                               .tau = {element, x->in_tau.start, 1},
+                               .t = {element, x->in_t.start, x->ld_of_t},
+                               .v = {element, x->wants_v ? x->in_v.start : NULL, x->ld_of_v},
+                               .terms = 8 * (x->shape.rows_of_block / TB_GEQRF_ROWS_OF_LAYER + 1)};
     const bool has_odd = x->kind == NONE || x->kind == INFINITE;
     const finding found = check_factored(&factored, has_odd ? x->odd_column : x->a.columns);
     CHECK(found.worst <= 1, "%s: %s at (%lld, %lld) is off by %Lg of what is allowed", x->what, found.what,
@@ -244,34 +250,49 @@ static void try_panel(tb_element element, tb_geqrf_shape shape, int64_t rows, in
     drop(&x);
 }
 
-static void try_form(tb_element element, tb_geqrf_form form, int blocks, int64_t rows, check_random *random)
+/* Of so many kinds, from any one on. */
+static void try_form(tb_element element, tb_geqrf_form form, int blocks, int64_t rows, int kinds,
+                     check_random *random)
 {
     static const int64_t widths[] = {1, 5, 31, MOST};
     const tb_geqrf_shape shape = tb_shape_geqrf(form, element, ARCHITECTURE, rows, blocks);
-    for (int kind = 0; kind < KINDS; kind++)
-        try_panel(element, shape, rows, CHECK_PICK(random, widths), (enum kind)kind, random);
+    const int64_t first = check_between(random, 0, KINDS - 1);
+    for (int i = 0; i < kinds; i++)
+        try_panel(element, shape, rows, CHECK_PICK(random, widths), (kind)((first + i) % KINDS), random);
     try_panel(element, shape, rows, MOST, ANY, random);
 }
 
 /* Of any sizes, in any form. */
 static void try_sizes(tb_element element, check_random *random)
 {
-    enum { PANELS = 40 };
+    enum { PANELS = 30 };
     for (int i = 0; i < PANELS; i++) {
         const int64_t rows = check_between(random, 1, 300), columns = check_between(random, 1, MOST);
         const tb_geqrf_form form = (tb_geqrf_form)check_between(random, TB_GEQRF_ALONE, TB_GEQRF_GRID);
-        const int blocks = form == TB_GEQRF_ALONE ? 1 : 1 << check_between(random, 1, 2);
-        try_panel(element, tb_shape_geqrf(form, element, ARCHITECTURE, rows, blocks), rows, columns,
-                  (kind)check_between(random, 0, KINDS - 1), random);
+        const int blocks = form != TB_GEQRF_ALONE ? 1 << check_between(random, 1, 2) : 1;
+        const tb_geqrf_shape shape = tb_shape_geqrf(form, element, ARCHITECTURE, rows, blocks);
+        if (shape.form != TB_GEQRF_NONE)
+            try_panel(element, shape, rows, columns, (kind)check_between(random, 0, KINDS - 1), random);
     }
 }
 
-/* As many rows as there is room for, so that rows in shared memory are among them; and more. */
+/* As many rows as there is room for. */
 static void the_largest(tb_element element, tb_geqrf_form form, int blocks, check_random *random)
 {
     const int64_t most = tb_geqrf_rows_on_chip(form, element, ARCHITECTURE, blocks);
     const tb_geqrf_shape whole = tb_shape_geqrf(form, element, ARCHITECTURE, most, blocks),
-                         beyond = tb_shape_geqrf(form, element, ARCHITECTURE, most + 333, blocks);
+                         beyond = tb_shape_geqrf(form, element, ARCHITECTURE, most + 1, blocks);
+    CHECK(whole.on_chip && beyond.form == TB_GEQRF_NONE,
+          "there is room for other numbers of rows than there is");
+    try_panel(element, whole, most, MOST, ANY, random);
+}
+
+/* With layers in shared memory and in that of the panel. */
+static void a_large_grid(tb_element element, check_random *random)
+{
+    const int64_t most = tb_geqrf_rows_on_chip(TB_GEQRF_GRID, element, ARCHITECTURE, 1);
+    const tb_geqrf_shape whole = tb_shape_geqrf(TB_GEQRF_GRID, element, ARCHITECTURE, most, 1),
+                         beyond = tb_shape_geqrf(TB_GEQRF_GRID, element, ARCHITECTURE, most + 333, 1);
     CHECK(whole.on_chip && !beyond.on_chip, "there is room for other numbers of rows than there is");
     try_panel(element, whole, most, MOST, ANY, random);
     try_panel(element, beyond, most + 333, MOST - 1, ANY_SCALES, random);
@@ -280,20 +301,40 @@ static void the_largest(tb_element element, tb_geqrf_form form, int blocks, chec
 
 static void try_element(tb_element element, check_random *random)
 {
-    static const int64_t rows[] = {1, 2, 20, 32, 33, 256};
+    static const int64_t rows[] = {1, 2, 20, 32, 33};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        try_form(element, TB_GEQRF_ALONE, 1, rows[i], random);
+        try_form(element, TB_GEQRF_ALONE, 1, rows[i], KINDS, random);
+    try_form(element, TB_GEQRF_ALONE, 1, 256, 2, random);
     try_sizes(element, random);
-    try_form(element, TB_GEQRF_CLUSTER, 2, 3, random); /* some blocks have no rows */
-    try_form(element, TB_GEQRF_CLUSTER, 16, 1111, random);
-    try_form(element, TB_GEQRF_GRID, 5, 700, random);
+    try_form(element, TB_GEQRF_CLUSTER, 2, 3, 2, random); /* some blocks have no rows */
+    try_form(element, TB_GEQRF_CLUSTER, 16, 500, 1, random);
+    try_form(element, TB_GEQRF_GRID, 5, 700, 1, random);
     the_largest(element, TB_GEQRF_ALONE, 1, random);
     the_largest(element, TB_GEQRF_CLUSTER, 2, random);
+    a_large_grid(element, random);
+}
+
+static void the_choice(void)
+{
+    static const tb_clusters wide = {.wide_at_a_time = 8};
+    const tb_target h200 = {.architecture = 90, .multiprocessors = 132, .clusters = &wide},
+                    narrow = {.architecture = 90, .multiprocessors = 132},
+                    a100 = {.architecture = 80, .multiprocessors = 108};
+    CHECK(tb_choose_geqrf(h200, TB_FP64, 256).form == TB_GEQRF_ALONE, "a few rows are not one block's");
+    const tb_geqrf_shape some = tb_choose_geqrf(h200, TB_FP64, 1000),
+                         most = tb_choose_geqrf(h200, TB_FP64, 8192);
+    CHECK(some.form == TB_GEQRF_CLUSTER && some.blocks == 4, "1000 rows are %d blocks'", some.blocks);
+    CHECK(most.form == TB_GEQRF_CLUSTER && most.blocks == 16, "8192 rows are %d blocks'", most.blocks);
+    CHECK(tb_choose_geqrf(h200, TB_FP64, 12289).form == TB_GEQRF_GRID, "a cluster has room for 12289 rows");
+    CHECK(tb_choose_geqrf(narrow, TB_FP64, 8192).form == TB_GEQRF_GRID, "8 blocks have room for 8192 rows");
+    CHECK(tb_choose_geqrf(h200, TB_COMPLEX_FP64, 1000000).form == TB_GEQRF_GRID, "a grid has no room");
+    CHECK(tb_choose_geqrf(a100, TB_FP64, 1000).form == TB_GEQRF_GRID, "there are clusters before 9.0");
 }
 
 int main(void)
 {
     check_random random = {check_seed()};
+    the_choice();
     for (int element = 0; element < TB_ELEMENTS; element++)
         try_element((tb_element)element, &random);
     return check_result();

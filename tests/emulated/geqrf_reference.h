@@ -169,8 +169,8 @@ static void check_reflector(const factored *x, int64_t j, const wide *column, lo
     note(found, wide_size(wide_less(diagonal, beta)), slack, "the diagonal", j, j);
     if (norm <= 4 * slack)
         return;
-    note(found, wide_size(wide_less(wide_quotient(wide_less(beta, alpha), beta), tau)) * norm, slack, "tau", j,
-         j);
+    note(found, wide_size(wide_less(wide_quotient(wide_less(beta, alpha), beta), tau)) * norm, slack, "tau",
+         j, j);
     for (int64_t i = j + 1; i < x->rows; i++) {
         const wide wanted = wide_quotient(column[i], first), v = wide_at(x->a, i, j);
         note(found, wide_size(wide_less(wanted, v)) * wide_size(first), slack, "v", i, j);
@@ -186,8 +186,8 @@ static void check_triangle(const factored *x, int64_t j, wide *triangle, int64_t
     for (int64_t i = 0; i < x->rows; i++)
         v[i] = reflector_at(x, i, j);
     const long double square = with_reflector(x, j, v).re, roundoff = allowed_at(x, j);
-    note(found, fabsl(2 * tau.re - (tau.re * tau.re + tau.im * tau.im) * square), roundoff,
-         "not unitary", j, j);
+    note(found, fabsl(2 * tau.re - (tau.re * tau.re + tau.im * tau.im) * square), roundoff, "not unitary", j,
+         j);
     for (int64_t i = 0; i < j; i++)
         products[i] = with_reflector(x, i, v);
     triangle[j + j * steps] = tau;
@@ -209,8 +209,9 @@ static void check_triangle(const factored *x, int64_t j, wide *triangle, int64_t
 static finding check_factored(const factored *x, int64_t columns)
 {
     const int64_t steps = x->rows < x->columns ? x->rows : x->columns;
-    wide *const column = malloc((size_t)x->rows * sizeof *column),
-                *const triangle = calloc((size_t)(steps * steps), sizeof *triangle);
+    wide *const column = malloc((size_t)x->rows * sizeof *column), *const triangle =
+                                                                       calloc((size_t)(steps * steps),
+                                                                              sizeof *triangle);
     finding found = {0, "nothing", -1, -1};
     for (int64_t j = 0; j < columns; j++) {
         for (int64_t i = 0; i < x->rows; i++)

@@ -14,8 +14,11 @@
 #define PANELS(ROW) EIGHT(ROW, d)
 #define EXCHANGES(ROW)
 #else
-#define PANELS(ROW)    EIGHT(ROW, s) EIGHT(ROW, d) EIGHT(ROW, c) FOUR(ROW, z)
-#define EXCHANGES(ROW) ROW(slaswp) ROW(dlaswp) ROW(claswp) ROW(zlaswp)
+#define PANELS(ROW) EIGHT(ROW, s) EIGHT(ROW, d) EIGHT(ROW, c) FOUR(ROW, z)
+#define EXCHANGES(ROW)                                                                                       \
+    ROW(slaswp)                                                                                              \
+    ROW(dlaswp) ROW(claswp) ROW(zlaswp) ROW(spanel_laswp) ROW(dpanel_laswp) ROW(cpanel_laswp)                \
+        ROW(zpanel_laswp)
 #endif
 
 #define DECLARE_PANEL(name)    extern "C" void name(const tb_getrf_panel x);

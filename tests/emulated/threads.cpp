@@ -102,6 +102,7 @@ unsigned first_block;
 
 int current; /* thread */
 int64_t bank_conflicts;
+int64_t copies_under_way; /* of all threads */
 bool copies_at_once;
 std::vector<sent_piece> sent;
 jmp_buf scheduler;
@@ -190,6 +191,7 @@ void do_copies(thread &own, size_t count)
         else if (!copies_at_once)
             do_copy(own.copies[i]);
     own.copies.erase(own.copies.begin(), own.copies.begin() + std::ptrdiff_t(count));
+    copies_under_way -= int64_t(count);
 }
 
 /* How many of the thread's copies have to be over for its next arrival at the barrier, that among them; 0: none is on its way. */
@@ -205,7 +207,7 @@ size_t copies_until_arrival(const thread &own, uint32_t address)
 bool let_arrive(uint32_t address)
 {
     bool any = deliver_all(address);
-    for (int i = 0; i < in_cluster * in_block; i++) {
+    for (int i = 0; i < in_cluster * in_block && copies_under_way > 0; i++) {
         const size_t count = copies_until_arrival(threads[i], address);
         do_copies(threads[i], count);
         any = any || count > 0;
@@ -347,6 +349,7 @@ std::vector<int> begin_cluster()
         own.waits_for_phase = false;
         own.waits_for_flag = nullptr;
         own.exchanges = own.group = own.reads = 0;
+        copies_under_way -= int64_t(own.copies.size());
         own.copies.clear();
         if (i % lanes == 0) {
             warps[i / lanes] = {};
@@ -472,6 +475,7 @@ void copy(uint32_t to, const void *from, int bytes, int valid)
 {
     thread &own = threads[current];
     own.copies.push_back({to, from, bytes, valid, own.group});
+    copies_under_way++;
     if (copies_at_once)
         do_copy(own.copies.back());
 }
@@ -526,6 +530,7 @@ void arrive_after_copies(uint32_t address)
 {
     thread &own = threads[current];
     own.copies.push_back({address, nullptr, 0, 0, own.group});
+    copies_under_way++;
     if (copies_at_once)
         wait_for_all_copies();
 }

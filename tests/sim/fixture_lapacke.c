@@ -1,4 +1,4 @@
-/* LAPACKE's POTRF by loops, which looks for NaN as LAPACKE does. */
+/* LAPACKE's POTRF by loops, which looks for NaN as LAPACKE does; and its solves, of one equation alone. */
 #include "tests/sim/fixture_lapacke.h"
 
 #include <math.h>
@@ -53,3 +53,37 @@ int64_t LAPACKE_dpotrf_64(int layout, char letter, int64_t n, double *a, int64_t
         return FIXTURE_IRREGULAR;
     return has_nan(layout, letter, n, a, lda) ? -4 : factor(layout, letter, n, a, lda);
 }
+
+/* ---- Solves ----------------------------------------------------------------------------------------------- */
+
+static int64_t solve(int layout, int64_t n, int64_t nrhs, const double *a, double *b)
+{
+    if (layout != COLUMN_MAJOR)
+        return layout == ROW_MAJOR ? FIXTURE_BY_ROWS : FIXTURE_IRREGULAR;
+    if (n != 1 || nrhs != 1)
+        return FIXTURE_IRREGULAR;
+    b[0] /= a[0];
+    return 0;
+}
+
+/* One equation needs few of the parameters. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define SOLVE(name, ...)                                                                                     \
+    int64_t name(__VA_ARGS__);                                                                               \
+    int64_t name(__VA_ARGS__)                                                                                \
+    {                                                                                                        \
+        return solve(layout, n, nrhs, a, b);                                                                 \
+    }
+#define SOLVE_BOTH(name, ...)                                                                                \
+    SOLVE(LAPACKE_##name##_64, __VA_ARGS__)                                                                  \
+    SOLVE(LAPACKE_##name##_work_64, __VA_ARGS__)
+SOLVE_BOTH(dpotrs, int layout, char letter, int64_t n, int64_t nrhs, double *a, int64_t lda, double *b,
+           int64_t ldb)
+SOLVE_BOTH(dposv, int layout, char letter, int64_t n, int64_t nrhs, double *a, int64_t lda, double *b,
+           int64_t ldb)
+SOLVE_BOTH(dgetrs, int layout, char letter, int64_t n, int64_t nrhs, double *a, int64_t lda, int64_t *pivots,
+           double *b, int64_t ldb)
+SOLVE_BOTH(dgesv, int layout, int64_t n, int64_t nrhs, double *a, int64_t lda, int64_t *pivots, double *b,
+           int64_t ldb)
+SOLVE_BOTH(dtrtrs, int layout, char letter, char operation, char diagonal, int64_t n, int64_t nrhs, double *a,
+           int64_t lda, double *b, int64_t ldb)

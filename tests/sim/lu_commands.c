@@ -314,7 +314,8 @@ static void exchanges(tb_element element, int64_t first, int64_t count, bool bac
         if (pivots[step] >= 1 && pivots[step] <= rows)
             swap_rows(&expected, first + step, pivots[step] - 1);
     }
-    const tb_row_exchange exchange = {a, first, count, {pivots, 32}, backwards};
+    const tb_row_exchange exchange = {
+        .matrix = a, .first = first, .count = count, .pivots = {pivots, 32}, .backwards = backwards};
     MUST(tb_enqueue_row_exchange(stream, &exchange));
     MUST(tb_synchronize(stream));
     CHECK(memcmp(a.data, expected.data, bytes_of(&a)) == 0, "%lld rows from %lld of element %d",
@@ -326,7 +327,8 @@ static void exchanges(tb_element element, int64_t first, int64_t count, bool bac
 
 #define REFUSES_EXCHANGE(change)                                                                             \
     do {                                                                                                     \
-        tb_row_exchange exchange = {a, 3, 7, {pivots, 32}, false};                                           \
+        tb_row_exchange exchange = {                                                                         \
+            .matrix = a, .first = 3, .count = 7, .pivots = {pivots, 32}, .backwards = false};                \
         change;                                                                                              \
         CHECK(tb_enqueue_row_exchange(stream, &exchange) == TB_UNSUPPORTED, "%s is not refused", #change);   \
     } while (0)

@@ -261,7 +261,8 @@ static void exchanges(tb_element element, int bits, bool backwards, check_random
         if (row >= 0 && row < rows)
             swap_rows(&expected, first + step, row);
     }
-    const tb_row_exchange exchange = {a, first, count, pivots, backwards};
+    const tb_row_exchange exchange = {
+        .matrix = a, .first = first, .count = count, .pivots = pivots, .backwards = backwards};
     tb_exchange_rows(&exchange);
     CHECK(memcmp(a.data, expected.data, bytes_of(&a)) == 0,
           "%d x %d of %d, rows from %d, %d: other rows were exchanged", (int)rows, (int)columns, (int)element,

@@ -269,6 +269,10 @@ static void exchanges(void)
     REFUSES_EXCHANGE(exchange.matrix.element = TB_ELEMENTS);
     REFUSES_EXCHANGE(exchange.pivots.data = NULL);
     REFUSES_EXCHANGE(exchange.pivots.bits = 64);
+    REFUSES_EXCHANGE((exchange.has_panel = true, exchange.count = 33, exchange.panel = 0));
+    REFUSES_EXCHANGE((exchange.has_panel = true, exchange.count = 32, exchange.panel = 19));
+    REFUSES_EXCHANGE((exchange.has_panel = true, exchange.count = 32, exchange.panel = -1));
+    REFUSES_EXCHANGE((exchange.has_panel = exchange.backwards = true, exchange.count = 32));
 }
 
 int main(void)

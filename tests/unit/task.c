@@ -1,4 +1,4 @@
-/* A task answers for what it is: for a product of every routine, a batch, and a factorization. */
+/* A task answers for what it is: for a product of every routine, a batch, a factorization, and a solve. */
 #include "words/members.h"
 #include "words/task.h"
 
@@ -61,7 +61,7 @@ static void products_are_told_of_by_their_letters(void)
                   letters);
         }
     for (int class = 0; class < TB_CLASSES; class ++)
-        CHECK(seen[class] || tb_class_rows[class].factors, "no row is of class %d", class);
+        CHECK(seen[class] || tb_class_rows[class].is_lapack, "no row is of class %d", class);
 }
 
 static void a_product_is_printed_whole(void)
@@ -131,16 +131,63 @@ static void a_factorization_answers_for_its_matrix(void)
     CHECK(tb_task_flops(tb_task_of_factor(&complex)) == 4 * 72, "of complex numbers");
 }
 
-/* The matrix is a rectangle, which no factorization has yet. */
 static void a_rectangle_has_two_extents(void)
 {
     char text[TB_TASK_TEXT_SIZE];
-    tb_factor factor = tb_potrf(TB_SGEMM, TB_FULL, 6, NULL, 9, NULL);
-    factor.m = factor.a.rows = 8;
+    const tb_factor factor = tb_getrf(TB_SGETRF, 8, 6, NULL, 9, (tb_pivots){NULL, 32}, NULL);
     const tb_task task = tb_task_of_factor(&factor);
-    CHECK(tb_task_extents(task).count == 2 && tb_task_bytes(task) == 48 * sizeof(float), "other amounts");
+    const tb_extents extents = tb_task_extents(task);
+    CHECK(extents.count == 2 && extents.of[0] == 8 && extents.of[1] == 6 && strcmp(extents.names, "mn") == 0,
+          "other extents");
+    CHECK(tb_task_bytes(task) == 48 * sizeof(float) && tb_task_matrices(task) == 1, "other amounts");
+    CHECK(tb_task_flops(task) == 2 * 6 * (8 * 6 - 3 * 14 + 12), "%g flops", tb_task_flops(task));
     tb_print_task(task, text);
-    CHECK(strcmp(text, "sgemm m=8 n=6 lda=9") == 0, "%s", text);
+    CHECK(strcmp(text, "sgetrf m=8 n=6 lda=9") == 0, "%s", text);
+}
+
+/* Of each class: what of A is read, and how; multiply-adds by the factors, and to them. */
+static void a_solve_answers_for_two_matrices(void)
+{
+    enum { ORDER = 6, COLUMNS = 4 };
+    static const struct {
+        tb_routine routine;
+        tb_triangle stored;
+        bool transposed, conjugated, unit_diagonal;
+        const char *text;
+        double flops;
+        size_t elements; /* of A */
+    } rows[] = {
+        {TB_DPOTRS, TB_LOWER, false, false, false, "dpotrs L n=6 r=4 lda=9 ldb=7", 2 * 144, 18},
+        {TB_ZPOSV, TB_UPPER, false, false, false, "zposv U n=6 r=4 lda=9 ldb=7", 8 * (144 + 36), 18},
+        {TB_SGETRS, TB_FULL, true, false, false, "sgetrs T n=6 r=4 lda=9 ldb=7", 2 * 144, 36},
+        {TB_CGETRS, TB_FULL, true, true, false, "cgetrs C n=6 r=4 lda=9 ldb=7", 8 * 144, 36},
+        {TB_DGESV, TB_FULL, false, false, false, "dgesv n=6 r=4 lda=9 ldb=7", 2 * (144 + 72), 36},
+        {TB_DTRTRS, TB_LOWER, false, false, true, "dtrtrs LNU n=6 r=4 lda=9 ldb=7", 2 * 72, 18},
+        {TB_ZTRTRS, TB_UPPER, true, true, false, "ztrtrs UCN n=6 r=4 lda=9 ldb=7", 8 * 72, 18},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[TB_TASK_TEXT_SIZE];
+        tb_factor factor = tb_getrf(rows[i].routine, ORDER, ORDER, NULL, 9, (tb_pivots){NULL, 32}, NULL);
+        factor.stored = rows[i].stored;
+        factor.transposed = rows[i].transposed;
+        factor.conjugated = rows[i].conjugated;
+        factor.unit_diagonal = rows[i].unit_diagonal;
+        factor.b = (tb_matrix){
+            .rows = ORDER, .columns = COLUMNS, .ld = 7, .element = tb_routine_rows[rows[i].routine].element};
+        const tb_task task = tb_task_of_factor(&factor);
+        const tb_extents extents = tb_task_extents(task);
+        CHECK(extents.count == 2 && extents.of[0] == ORDER && extents.of[1] == COLUMNS, "%s: other extents",
+              rows[i].text);
+        CHECK(tb_task_matrices(task) == 2 && tb_task_matrix(task, 0) == &factor.a &&
+                  tb_task_matrix(task, 1) == &factor.b && tb_task_touches(task, 0) &&
+                  tb_task_touches(task, 1),
+              "%s: other matrices", rows[i].text);
+        CHECK(tb_task_flops(task) == rows[i].flops, "%s: %g flops", rows[i].text, tb_task_flops(task));
+        CHECK(tb_task_bytes(task) == (rows[i].elements + ORDER * COLUMNS) * tb_bytes_of(factor.a.element),
+              "%s: %zu bytes", rows[i].text, tb_task_bytes(task));
+        tb_print_task(task, text);
+        CHECK(strcmp(text, rows[i].text) == 0, "%s instead of %s", text, rows[i].text);
+    }
 }
 
 int main(void)
@@ -152,5 +199,6 @@ int main(void)
     what_is_left_of_a_product_touches_c_alone();
     a_factorization_answers_for_its_matrix();
     a_rectangle_has_two_extents();
+    a_solve_answers_for_two_matrices();
     return check_result();
 }

@@ -50,11 +50,6 @@ inline void await_phase(unsigned barrier, unsigned parity)
     emulated::wait_for_phase(barrier, parity);
 }
 
-template <class type> inline void put(unsigned address, type value)
-{
-    std::memcpy(emulated::memory_at(address, sizeof value), &value, sizeof value);
-}
-
 inline void announce(uint32_t *flag, uint32_t value)
 {
     *flag = value;
