@@ -33,20 +33,6 @@ __device__ inline void meet_in_warps()
 #endif
 }
 
-/* The same in two parts, between which threads go on; what they have written is not seen. */
-__device__ inline void arrive()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
-#endif
-}
-__device__ inline void await()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.wait;" ::: "memory");
-#endif
-}
-
 /* The same place in another block's shared memory. */
 __device__ inline unsigned address_in(unsigned shared, int rank)
 {

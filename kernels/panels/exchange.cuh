@@ -160,11 +160,11 @@ template <class number> struct of_cluster {
     /* No block ends before all have had their last letters: what is on its way goes from a block that is there to one that is. */
     __device__ __forceinline__ void have_all() const
     {
-        cluster::arrive();
+        between_blocks::arrive_at_end();
     }
     __device__ __forceinline__ void end() const
     {
-        cluster::await();
+        between_blocks::await_end();
     }
 
     /* The row by as many lanes as it has pieces, and what is behind it by the first two of them. */

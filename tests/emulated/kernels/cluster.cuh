@@ -18,14 +18,6 @@ inline void meet()
     emulated::wait_for_cluster("cluster::meet");
 }
 
-inline void arrive()
-{
-}
-inline void await()
-{
-    emulated::wait_for_cluster("cluster::await");
-}
-
 inline unsigned address_in(unsigned shared, int rank)
 {
     return emulated::address_in(shared, rank);
