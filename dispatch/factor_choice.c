@@ -69,6 +69,14 @@ static tb_plan choose_faster(const tb_factor *factor, const tb_facts *facts, con
     return plan;
 }
 
+/* LU's have all rows of the matrix: where no device is known it is asked again later. */
+static bool has_panels(const tb_factor *factor, const tb_chip *chip)
+{
+    const tb_routine routine = tb_factoring_routine(factor);
+    return tb_panel_order(routine) > 0 && (tb_factors_of(factor) != TB_LU || !chip ||
+                                           factor->m <= tb_panel_rows(routine, tb_target_of(chip)));
+}
+
 tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
 {
     const tb_place *place = place_of(factor, facts);
@@ -84,7 +92,7 @@ tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
     if (!is_there && facts->route_forced && facts->forced_route == TB_ROUTE_RESIDENT &&
         !tb_is_on_device(place))
         return tb_plan_for_host(TB_REASON_ROUTE_REFUSED, false);
-    if (tb_makes_factors(factor) && tb_panel_order(tb_factoring_routine(factor)) == 0)
+    if (tb_makes_factors(factor) && !has_panels(factor, chip))
         return tb_plan_for_host(TB_REASON_NO_KERNEL, is_there);
     return is_there || facts->route_forced ? follow(factor, facts, chip) : choose_faster(factor, facts, chip);
 }

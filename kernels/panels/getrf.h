@@ -11,9 +11,11 @@
 #define TB_GETRF_ROWS_MAXIMUM    0x7fffff /* of all blocks: a row's number is sent with a block's in 32 bits */
 
 /* Lanes that have a row in registers, and rows that they have: as few as there are, up to those of a deep block, which has further ones in
- * shared memory. */
+ * shared memory. Of complex doubles there is no deep block, whose further rows would leave no register; of floats from 12.0 on one with
+ * fewer. */
 #define TB_GETRF_LANES             4
 #define TB_GETRF_ROWS_FP32         16
+#define TB_GETRF_ROWS_FP32_SM120   8
 #define TB_GETRF_ROWS_FP64         8
 #define TB_GETRF_ROWS_COMPLEX_FP32 8
 #define TB_GETRF_ROWS_COMPLEX_FP64 4

@@ -2,4 +2,3 @@
 #include "kernels/panels/getrf.cuh"
 
 TB_GETRF_STAMP(z, _4, panels::complex<double>, 4, false)
-TB_GETRF_STAMP(z, _deep, panels::complex<double>, TB_GETRF_ROWS_COMPLEX_FP64, true)

@@ -20,8 +20,8 @@ enum { SHARED_MOST = 227 << 10 };
 #define FORM(name)                                                                                           \
     {                                                                                                        \
         [TB_GETRF_ROWS_4] = ENTRIES(name "_4", name "_4"),                                                   \
-        [TB_GETRF_ROWS_8] = ENTRIES(name "_8", name "_deep"),                                                \
-        [TB_GETRF_DEEP] = ENTRIES(name "_deep", name "_deep")                                                \
+        [TB_GETRF_ROWS_8] = ENTRIES(name "_8", name "_4"),                                                   \
+        [TB_GETRF_DEEP] = ENTRIES(name "_deep", name "_4")                                                   \
     }
 
 tb_entry tb_entries_getrf[TB_GETRF_FORMS][TB_GETRF_DEPTHS][TB_ELEMENTS] = {
@@ -62,14 +62,17 @@ static int letters_of_block(tb_getrf_form form, tb_element element)
 }
 
 /* Of a block. */
-static int rows_in_registers(tb_getrf_depth depth, tb_element element, int threads)
+static int rows_in_registers(tb_getrf_depth depth, tb_element element, int architecture, int threads)
 {
     static const int deep[TB_ELEMENTS] = {[TB_FP32] = TB_GETRF_ROWS_FP32,
                                           [TB_FP64] = TB_GETRF_ROWS_FP64,
                                           [TB_COMPLEX_FP32] = TB_GETRF_ROWS_COMPLEX_FP32,
                                           [TB_COMPLEX_FP64] = TB_GETRF_ROWS_COMPLEX_FP64};
-    const int of_lanes = depth == TB_GETRF_ROWS_4 ? 4 : depth == TB_GETRF_ROWS_8 ? 8 : deep[element];
-    return threads / TB_GETRF_LANES * (of_lanes < deep[element] ? of_lanes : deep[element]);
+    const int most = element == TB_FP32 && architecture >= 120 ? TB_GETRF_ROWS_FP32_SM120 : deep[element],
+              of_lanes = depth == TB_GETRF_ROWS_4   ? 4
+                         : depth == TB_GETRF_ROWS_8 ? 8
+                                                    : most;
+    return threads / TB_GETRF_LANES * (of_lanes < most ? of_lanes : most);
 }
 
 /* Of a row for each thread in shared memory, and its number. */
@@ -88,8 +91,9 @@ static int64_t rows_maximum(tb_getrf_form form, tb_element element, int architec
     if (form == TB_GETRF_NONE || (form == TB_GETRF_CLUSTER && !has_clusters(architecture)))
         return 0;
     const int room = shared_maximum(architecture) - letters_of_block(form, element),
-              further = room / further_bytes(element, threads) * threads;
-    const int64_t rows = (int64_t)blocks * (rows_in_registers(TB_GETRF_DEEP, element, threads) + further);
+              further = element == TB_COMPLEX_FP64 ? 0 : room / further_bytes(element, threads) * threads;
+    const int64_t rows =
+        (int64_t)blocks * (rows_in_registers(TB_GETRF_DEEP, element, architecture, threads) + further);
     return rows < TB_GETRF_ROWS_MAXIMUM ? rows : TB_GETRF_ROWS_MAXIMUM;
 }
 
@@ -105,9 +109,9 @@ tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int arc
         return (tb_getrf_shape){.form = TB_GETRF_NONE};
     const int rows_of_block = (int)tb_ceil_div(rows, blocks);
     tb_getrf_depth depth = TB_GETRF_ROWS_4;
-    while (depth < TB_GETRF_DEEP && rows_of_block > rows_in_registers(depth, element, threads))
+    while (depth < TB_GETRF_DEEP && rows_of_block > rows_in_registers(depth, element, architecture, threads))
         depth++;
-    const int beyond = rows_of_block - rows_in_registers(depth, element, threads),
+    const int beyond = rows_of_block - rows_in_registers(depth, element, architecture, threads),
               further = beyond > 0 ? (int)tb_ceil_div(beyond, threads) : 0;
     return (tb_getrf_shape){.form = form,
                             .depth = depth,
@@ -119,11 +123,11 @@ tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int arc
 }
 
 /* So many that all rows are in registers, as few to a lane as can be, and none is without: warps that have no row take part all the same. */
-static int threads_for(tb_element element, int64_t rows_of_block)
+static int threads_for(tb_element element, int architecture, int64_t rows_of_block)
 {
     enum { WARP = 32 };
     for (tb_getrf_depth depth = TB_GETRF_ROWS_4; depth < TB_GETRF_DEPTHS; depth++) {
-        const int64_t of_warp = rows_in_registers(depth, element, WARP),
+        const int64_t of_warp = rows_in_registers(depth, element, architecture, WARP),
                       threads = tb_ceil_div(rows_of_block, of_warp) * WARP;
         if (threads <= TB_GETRF_THREADS)
             return (int)(threads > WARP ? threads : WARP);
@@ -135,7 +139,7 @@ tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int archit
                               int blocks)
 {
     return tb_shape_getrf_of(form, element, architecture, rows, blocks,
-                             threads_for(element, tb_ceil_div(rows, blocks)));
+                             threads_for(element, architecture, tb_ceil_div(rows, blocks)));
 }
 
 /* Of a panel that one block has: then nothing goes from one multiprocessor to another, which takes longer than twice as many rows. */

@@ -4,21 +4,20 @@
 
 #include "kernels/panels/getrf.h"
 
-#define DEEP(ROW, letter)                                                                                    \
-    ROW(letter##getrf_alone_deep) ROW(letter##getrf_cluster_deep) ROW(letter##getrf_grid_deep)
-#define FOUR(ROW, letter)                                                                                    \
-    DEEP(ROW, letter) ROW(letter##getrf_alone_4) ROW(letter##getrf_cluster_4) ROW(letter##getrf_grid_4)
-#define EIGHT(ROW, letter)                                                                                   \
-    FOUR(ROW, letter) ROW(letter##getrf_alone_8) ROW(letter##getrf_cluster_8) ROW(letter##getrf_grid_8)
+#define FOUR(ROW, letter) ROW(letter##getrf_alone_4) ROW(letter##getrf_cluster_4) ROW(letter##getrf_grid_4)
+#define ALL(ROW, letter)                                                                                     \
+    FOUR(ROW, letter)                                                                                        \
+    ROW(letter##getrf_alone_8) ROW(letter##getrf_cluster_8) ROW(letter##getrf_grid_8)                        \
+        ROW(letter##getrf_alone_deep) ROW(letter##getrf_cluster_deep) ROW(letter##getrf_grid_deep)
 #if defined EMULATED_ARCHITECTURE && EMULATED_ARCHITECTURE == 75
-#define PANELS(ROW) EIGHT(ROW, d)
+#define PANELS(ROW) ALL(ROW, d)
 #define EXCHANGES(ROW)
 #else
-#define PANELS(ROW) EIGHT(ROW, s) EIGHT(ROW, d) EIGHT(ROW, c) FOUR(ROW, z)
+#define PANELS(ROW) ALL(ROW, s) ALL(ROW, d) ALL(ROW, c) FOUR(ROW, z)
 #define EXCHANGES(ROW)                                                                                       \
     ROW(slaswp)                                                                                              \
-    ROW(dlaswp) ROW(claswp) ROW(zlaswp) ROW(spanel_laswp) ROW(dpanel_laswp) ROW(cpanel_laswp)                \
-        ROW(zpanel_laswp)
+    ROW(dlaswp)                                                                                              \
+    ROW(claswp) ROW(zlaswp) ROW(spanel_laswp) ROW(dpanel_laswp) ROW(cpanel_laswp) ROW(zpanel_laswp)
 #endif
 
 #define DECLARE_PANEL(name)    extern "C" void name(const tb_getrf_panel x);

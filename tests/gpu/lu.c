@@ -104,7 +104,7 @@ static void rounded_numbers(tb_spelling spelling)
 {
     check_random random = {seed};
     static const size large[] = {{300, 300},  {1000, 1000}, {1537, 700},
-                                 {700, 1537}, {3000, 3000}, {40000, 64}};
+                                 {700, 1537}, {3000, 3000}, {30000, 64}};
     for (size_t i = 0; i < COUNT(large); i++) {
         const trial t = {.spelling = spelling, .memory = memories[i % 4], .m = large[i].m, .n = large[i].n};
         const size_t bytes = bytes_of(&t);

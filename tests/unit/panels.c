@@ -146,7 +146,7 @@ static void threads(void)
     has_threads(&h200, TB_SGETRF, 5000, 160);
     has_threads(&h200, TB_DGETRF, 8192, 256);
     has_threads(&h200, TB_SGETRF, 10000, 160);
-    has_threads(&h200, TB_ZGETRF, 5000, 256);
+    has_threads(&h200, TB_ZGETRF, 4000, 256);
 }
 
 /* A part of a device, or a small one. */
