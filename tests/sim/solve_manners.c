@@ -290,6 +290,10 @@ static void what_is_taken_is_given_back(void *unused)
             trial t = trial_of(class, "%s_", LARGE, i % 3 == 0 ? 1100 : 40);
             t.of_a = i % 2 ? TB_MEMORY_DEVICE : TB_MEMORY_HOST;
             t.of_b = i / 2 % 2 ? TB_MEMORY_DEVICE : TB_MEMORY_HOST;
+            if (i == CALLS - 1) {
+                t.of_a = t.of_b = TB_MEMORY_MANAGED; /* host memory would not come to a device */
+                t.nrhs = 0;
+            }
             t.singular =
                 i % 4 == 3 && classes[class].routine != TB_DPOTRS && classes[class].routine != TB_DGETRS
                     ? LARGE / 2
