@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { CHILD_SECONDS = 60, SMALL = 50, LARGE = 300 };
+enum { CHILD_SECONDS = 60, SMALL = 50, LARGE = 160 };
 
 /* The fixture's. */
 static bool has_lapacke;
