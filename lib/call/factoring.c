@@ -364,11 +364,17 @@ tb_status tb_factor_in_stream(tb_factoring *work)
 
 /* ---- Through a pipeline ----------------------------------------------------------------------------------- */
 
+/* What passes waits for what comes back: here it would be nothing. */
+static bool is_nothing(const tb_factor *factor)
+{
+    return !tb_makes_factors(factor) && factor->b.columns == 0;
+}
+
 tb_status tb_factor_in_pipeline(tb_factoring *work, tb_pipeline *pipeline)
 {
     if (tb_factors_of(work->factor) == TB_A_ITSELF)
         work->result = tb_first_zero(work->factor);
-    if (work->result != 0)
+    if (work->result != 0 || is_nothing(work->factor))
         return TB_OK;
     work->stream = pipeline->compute;
     work->passes = true;

@@ -95,7 +95,7 @@ int sim_threads_waiting(void);
 long sim_operations(const char *operation);
 long sim_failures(const char *operation);
 
-/* What has been put into streams, of all devices, and is not over at this moment. */
+/* What has been put into streams, of all devices, and is not over at this moment; without events. */
 long sim_in_flight(void);
 
 /* Copies so far from one device to another. */

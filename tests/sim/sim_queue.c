@@ -41,8 +41,13 @@ struct sim_queue {
 
 static atomic_long queues_opened;
 
-/* Posted, and not over. */
+/* Posted, and not over: what does more than tell that other work is. Who has been told by that finds nothing before it here. */
 static atomic_long in_flight;
+
+static long counted(const sim_work *work)
+{
+    return work->kind != SIM_WORK_RAISE && work->kind != SIM_WORK_TELL;
+}
 
 long sim_in_flight(void)
 {
@@ -344,10 +349,10 @@ static void *serve(void *argument)
         queue->busy = true;
         pthread_mutex_unlock(&queue->lock);
         run_work(queue, &entry->work);
+        atomic_fetch_sub(&in_flight, counted(&entry->work));
         sim_free(entry);
         pthread_mutex_lock(&queue->lock);
         queue->busy = false;
-        atomic_fetch_sub(&in_flight, 1);
         atomic_fetch_add(&queue->finished, 1);
         wake_all(&queue->finished);
     }
@@ -397,7 +402,7 @@ void sim_post(sim_queue *queue, const sim_work *work)
 {
     entry *added = sim_make(sizeof *added);
     added->work = *work;
-    atomic_fetch_add(&in_flight, 1);
+    atomic_fetch_add(&in_flight, counted(work));
     pthread_mutex_lock(&queue->lock);
     if (queue->first == NULL)
         queue->first = added;
