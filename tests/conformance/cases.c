@@ -107,7 +107,7 @@ static tb_routine_class random_class(check_random *random)
     int64_t class;
     do
         class = check_between(random, -2, TB_CLASSES - 1);
-    while (class >= 0 && (tb_class_rows[class].is_batch || tb_class_rows[class].factors));
+    while (class >= 0 && (tb_class_rows[class].is_batch || tb_class_rows[class].is_lapack));
     return class < 0 ? TB_CLASS_GEMM : (tb_routine_class) class;
 }
 
