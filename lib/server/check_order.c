@@ -65,7 +65,8 @@ static const field of_launches[] = {IS(launch.same_a),
                                     END};
 static const field of_panels[] = {UP_TO(panel.block.routine, TB_ROUTINES - 1), MATRIX(panel.block.a),
                                   UP_TO(panel.block.stored, TB_UPPER), END};
-static const field of_exchanges[] = {MATRIX(exchange.matrix), IS(exchange.backwards), IS(exchange.has_panel), END};
+static const field of_exchanges[] = {MATRIX(exchange.matrix), IS(exchange.backwards), IS(exchange.has_panel),
+                                     END};
 static const field *const fields[] = {
     [TB_COMMAND_COPY] = of_copies,       [TB_COMMAND_COPY_MASKED] = of_masked_copies,
     [TB_COMMAND_EXPAND] = of_expansions, [TB_COMMAND_FOLD] = of_foldings,
