@@ -5,6 +5,7 @@
 #include "kernels/panels/launch_panel.h"
 #include "sequences/factorization.h"
 #include "sequences/lu.h"
+#include "sequences/qr.h"
 #include "sequences/substitution.h"
 #include "words/frame.h"
 #include "words/integers.h"
@@ -12,11 +13,11 @@
 
 /* ---- The host --------------------------------------------------------------------------------------------- */
 
-/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283. That is their
- * multiply-adds at the rate of products, and 4.5 or 12 ns for each of the square's elements, in which threads wait for each other: so much
+/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5, 25, 110 and 560. That is their
+ * multiply-adds at the rate of products, and 4.5, 12 or 18 ns for each of the square's elements, in which threads wait for each other: so much
  * for each core and byte, as if fewer cores waited less. More have not been measured. */
 static const double waiting_seconds[TB_FACTORS_COUNT] = {
-    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8};
+    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 18e-9 / 16 / 8};
 #define WAITING_CORES_MOST 16
 
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
@@ -30,11 +31,12 @@ double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
 
-/* A panel, and each of its columns, which wait for each other: of POTRF not measured, of GETRF on an H200, in the smallest cluster. A
+/* A panel, and each of its columns, which wait for each other: of POTRF and GEQRF not measured, of GETRF on an H200, in the smallest cluster. A
  * product, beside its kernel: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
 static const struct panel_seconds {
     double each, column;
-} panel_seconds[TB_FACTORS_COUNT] = {[TB_CHOLESKY] = {10e-6, 0.25e-6}, [TB_LU] = {6e-6, 1.7e-6}};
+} panel_seconds[TB_FACTORS_COUNT] = {
+    [TB_CHOLESKY] = {10e-6, 0.25e-6}, [TB_LU] = {6e-6, 1.7e-6}, [TB_QR] = {6e-6, 1.5e-6}};
 #define PRODUCT_SECONDS  6e-6
 #define EXCHANGE_SECONDS 5e-6
 #define MOVE_SECONDS     7e-11
@@ -121,7 +123,7 @@ static double forecast_block(forecast *all, int64_t first, int64_t columns)
 static double forecast_all(forecast *all, int64_t block)
 {
     double seconds = 0;
-    for (int64_t first = 0; first < all->there->n; first += block)
+    for (int64_t first = 0; first < tb_factor_order(all->there); first += block)
         seconds += forecast_block(all, first, block);
     return seconds;
 }
@@ -131,7 +133,7 @@ static double forecast_all(forecast *all, int64_t block)
  * one. */
 static double forecast_few(forecast *all, int64_t block)
 {
-    const int64_t order = all->there->n, last = order - block,
+    const int64_t order = tb_factor_order(all->there), last = order - block,
                   middle = tb_round_up(last / 2, tb_panel_order(all->there->routine));
     const double blocks = (double)order / (double)block, squares = (2 * blocks - 1) / (6 * (blocks - 1)),
                  of_ends = 2 * squares - 0.5, of_middle = 2 - 4 * squares;
@@ -162,7 +164,9 @@ static double forecast_factors(forecast *all, int64_t block)
     const tb_factor *there = all->there;
     if (tb_factors_of(there) == TB_LU)
         return forecast_halves(all);
-    return there->n <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
+    if (tb_factors_of(there) == TB_QR)
+        block = TB_QR_BLOCK;
+    return tb_factor_order(there) <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
 }
 
 static double forecast_solve(forecast *all, const tb_factor *solved)
@@ -180,6 +184,8 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     copy.a.data = copy.b.data = NOWHERE;
     copy.pivots = (tb_pivots){NOWHERE, 32};
     copy.a.ld = copy.b.ld = tb_pitched(factor->m, factor->a.element);
+    copy.reflectors.tau = NOWHERE;
+    tb_place_reflectors(&copy, NOWHERE);
     made = copy;
     made.routine = tb_factoring_routine(factor);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
