@@ -14,17 +14,20 @@
 /* ---- The host --------------------------------------------------------------------------------------------- */
 
 /* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5, 25, 110 and 560. That is their
- * multiply-adds at the rate of products, and 4.5, 12 or 18 ns for each of the square's elements, in which threads wait for each other: so much
- * for each core and byte, as if fewer cores waited less. More have not been measured. */
+ * multiply-adds at the rate of products, and 4.5, 12 or 17 ns for each of the square's elements, in which threads wait for each other: so much
+ * for each core and byte, as if fewer cores waited less. More have not been measured.
+ * QR's products are slower, with their few columns. */
+#define QR_PRODUCTS 4.8
 static const double waiting_seconds[TB_FACTORS_COUNT] = {
-    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 18e-9 / 16 / 8};
+    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 17e-9 / 16 / 8};
 #define WAITING_CORES_MOST 16
 
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
 {
     const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element),
                  cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
-                 products = 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
+                 slower = tb_factors_of(factor) == TB_QR ? QR_PRODUCTS : 1,
+                 products = slower * 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
     return tb_known_ratio(machine->host_ratio) *
            (products + (tb_makes_factors(factor) ? waiting_seconds[tb_factors_of(factor)] : 0) * cores * all);
 }
@@ -111,9 +114,30 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
+/* QR's block, of whose columns behind it some are looked at. */
+static double forecast_reflectors(forecast *all, int64_t first, int64_t columns)
+{
+    tb_factor some = *all->there;
+    const tb_range block = {first, tb_smaller(columns, tb_factor_order(&some) - first)};
+    const int64_t end = block.first + block.count, all_behind = some.n - end;
+    const tb_range behind = {end, tb_smaller(all_behind, TB_QR_BEHIND)};
+    some.n = some.a.columns = end + behind.count;
+    all->seconds = 0;
+    (void)tb_walk_factor_block(&some, block, tb_panel_order(some.routine),
+                               &all->visitor); /* it cannot fail */
+    const double own = all->seconds;
+    if (behind.count == all_behind)
+        return own;
+    all->seconds = 0;
+    (void)tb_walk_qr_behind(&some, block, behind, &all->visitor); /* it cannot fail */
+    return own + all->seconds * (double)(all_behind - behind.count) / (double)behind.count;
+}
+
 static double forecast_block(forecast *all, int64_t first, int64_t columns)
 {
     const tb_factor *there = all->there;
+    if (tb_factors_of(there) == TB_QR)
+        return forecast_reflectors(all, first, columns);
     all->seconds = 0;
     (void)tb_walk_factor_block(there, (tb_range){first, tb_smaller(columns, there->n - first)},
                                tb_panel_order(there->routine), &all->visitor); /* it cannot fail */

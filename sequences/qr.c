@@ -15,9 +15,6 @@
 
 #include "words/integers.h"
 
-/* So many are brought up to date at a time: others may be on their way. Not measured. */
-#define COLUMNS_AT_A_TIME 1024
-
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
 static int64_t ld_of_v(const tb_factor *factor)
@@ -26,7 +23,7 @@ static int64_t ld_of_v(const tb_factor *factor)
 }
 
 /* Between V' A and T' V' A; each of them has so many numbers. */
-#define NUMBERS_BETWEEN (TB_QR_BLOCK * COLUMNS_AT_A_TIME)
+#define NUMBERS_BETWEEN (TB_QR_BLOCK * TB_QR_BEHIND)
 
 size_t tb_qr_workspace(const tb_factor *factor)
 {
@@ -167,17 +164,24 @@ static tb_status factor_panels(const tb_factor *factor, tb_range columns, int64_
     return TB_OK;
 }
 
+tb_status tb_walk_qr_behind(const tb_factor *factor, tb_range columns, tb_range behind, tb_visitor *visitor)
+{
+    const bool is_last = columns.first + columns.count == tb_factor_order(factor);
+    return reflect(factor, columns.first, (tb_range){0, columns.count}, behind, is_last ? behind : none,
+                   visitor);
+}
+
 tb_status tb_walk_qr_block(const tb_factor *factor, tb_range columns, int64_t panel, tb_visitor *visitor)
 {
     const int64_t order = tb_factor_order(factor), count = tb_smaller(columns.count, order - columns.first),
                   end = columns.first + count;
-    const tb_range own = {columns.first, count}, reflectors = {0, count};
+    const tb_range own = {columns.first, count};
     if (count <= 0)
         return TB_OK;
     TB_TRY(factor_panels(factor, own, panel, end < factor->n, visitor));
-    for (int64_t first = end; first < factor->n; first += COLUMNS_AT_A_TIME) {
-        const tb_range some = {first, tb_smaller(COLUMNS_AT_A_TIME, factor->n - first)};
-        TB_TRY(reflect(factor, columns.first, reflectors, some, end == order ? some : none, visitor));
+    for (int64_t first = end; first < factor->n; first += TB_QR_BEHIND) {
+        const tb_range some = {first, tb_smaller(TB_QR_BEHIND, factor->n - first)};
+        TB_TRY(tb_walk_qr_behind(factor, own, some, visitor));
     }
     return TB_OK;
 }

@@ -18,6 +18,10 @@ tb_status tb_walk_qr(const tb_factor *factor, int64_t block, int64_t panel, tb_v
 /* The steps of that walk that one of its blocks has; none of columns beyond the square. */
 tb_status tb_walk_qr_block(const tb_factor *factor, tb_range columns, int64_t panel, tb_visitor *visitor);
 
+/* The steps by which such a block's reflectors bring columns behind it up to date, of which there are at most so many. */
+#define TB_QR_BEHIND 1024
+tb_status tb_walk_qr_behind(const tb_factor *factor, tb_range columns, tb_range behind, tb_visitor *visitor);
+
 /* Where so many columns are finished, and their tau with them, and the others are as they were: their reflectors are applied to the
  * others, and what is to be factored still is one panel. */
 tb_status tb_resume_qr(const tb_factor *factor, int64_t done, tb_visitor *visitor);

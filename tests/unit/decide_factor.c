@@ -173,14 +173,25 @@ static void a_factorization_leaves_for_a_saving(void)
 
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
 
-/* The host's are those of OpenBLAS that were measured. */
+static tb_factor qr_of(int64_t m, int64_t n)
+{
+    return tb_geqrf(TB_DGEQRF, m, n, NULL, m, NULL, &info);
+}
+
+/* The host's are those of OpenBLAS that were measured, and of QR half of what NumPy takes for Q and R. */
 static void the_host_takes_what_was_measured(void)
 {
     static const struct {
         int64_t n;
         double seconds;
     } measured[] = {{512, 1.3e-3}, {1024, 5.0e-3}, {2048, 22e-3}, {4096, 87e-3}};
+    static const double of_qr[] = {5e-3, 25e-3, 110e-3, 560e-3};
     const tb_facts facts = facts_when_up();
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        const tb_factor qr = qr_of(measured[i].n, measured[i].n);
+        const double seconds = tb_factor_host_seconds(&qr, &facts.machine);
+        CHECK(fabs(seconds / of_qr[i] - 1) < 0.3, "QR of n = %lld: %g s", (long long)measured[i].n, seconds);
+    }
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const tb_factor factor = factor_of(measured[i].n);
         const double seconds = tb_factor_host_seconds(&factor, &facts.machine);
@@ -208,6 +219,26 @@ static void forecasts_grow_with_the_order_and_look_at_few_steps(void)
               "n = %lld: %g s, %g s and at least %g s", (long long)n, host, device, least);
         CHECK(n < 1024 || (plan.route == TB_ROUTE_STREAMED && plan.device_seconds == device), "n = %lld: %s",
               (long long)n, tb_route_text(plan.route));
+    }
+}
+
+static void forecasts_of_qr_look_at_few_steps(void)
+{
+    enum { STEPS_MOST = 100, ORDER_MOST = 100000 };
+    const tb_facts facts = facts_when_up();
+    double before = 0;
+    for (int64_t n = TB_FACTOR_ORDER_LEAST; n <= ORDER_MOST; n += n / 5) {
+        const tb_factor factor = qr_of(n, n), tall = qr_of(2 * n, n), wide = qr_of(n, 2 * n);
+        steps = 0;
+        const double device = tb_factor_seconds(&factor, &facts, &h200s[0], 512);
+        CHECK(steps <= STEPS_MOST, "QR of n = %lld: %d steps", (long long)n, steps);
+        CHECK(device > before && device < tb_factor_seconds(&tall, &facts, &h200s[0], 512) &&
+                  device < tb_factor_seconds(&wide, &facts, &h200s[0], 512) &&
+                  tb_factor_seconds_least(&factor, &facts) < device,
+              "QR of n = %lld: %g s", (long long)n, device);
+        CHECK(n < 2048 || tb_decide_factor(&factor, &facts).route == TB_ROUTE_STREAMED,
+              "QR of n = %lld: host", (long long)n);
+        before = device;
     }
 }
 
@@ -310,6 +341,7 @@ int main(void)
     a_factorization_leaves_for_a_saving();
     the_host_takes_what_was_measured();
     forecasts_grow_with_the_order_and_look_at_few_steps();
+    forecasts_of_qr_look_at_few_steps();
     both_ways_of_the_link_take_their_time();
     few_blocks_tell_what_all_take();
     what_calls_take_is_learned();
