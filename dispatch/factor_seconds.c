@@ -13,10 +13,10 @@
 
 /* ---- The host --------------------------------------------------------------------------------------------- */
 
-/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5, 25, 110 and 560. That is their
- * multiply-adds at the rate of products, and 4.5, 12 or 17 ns for each of the square's elements, in which threads wait for each other: so much
- * for each core and byte, as if fewer cores waited less. More have not been measured.
- * QR's products are slower, with their few columns. */
+/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5, 25, 110
+ * and 560. That is their multiply-adds at the rate of products, of QR at a part of it, and 4.5, 12 or 17 ns for each of the square's
+ * elements, in which threads wait for each other: so much for each core and byte, as if fewer cores waited less. More have not been
+ * measured. */
 #define QR_PRODUCTS 4.8
 static const double waiting_seconds[TB_FACTORS_COUNT] = {
     [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 17e-9 / 16 / 8};
