@@ -58,7 +58,7 @@ typedef struct forecast {
     const tb_factor *there;
     const tb_facts *facts; /* in which all operands lie on the device */
     const tb_chip *chip;
-    double seconds;
+    double seconds, within; /* within: of QR's first block, where it is known */
     int known_count;
     struct known {
         tb_routine routine;
@@ -114,23 +114,37 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
-/* QR's block, of whose columns behind it some are looked at. */
+/* By which a block of QR's brings columns behind it up to date; some are looked at. */
+static double forecast_behind(forecast *all, tb_range block)
+{
+    const int64_t end = block.first + block.count, count = all->there->n - end;
+    const tb_range some = {end, tb_smaller(count, TB_QR_BEHIND)};
+    if (count == 0)
+        return 0;
+    all->seconds = 0;
+    (void)tb_walk_qr_behind(all->there, block, some, &all->visitor); /* it cannot fail */
+    return all->seconds * (double)count / (double)some.count;
+}
+
+/* What the first block of QR's takes within itself: others take as much, rather less. */
+static double forecast_within(forecast *all)
+{
+    const tb_factor *there = all->there;
+    tb_factor alone = *there;
+    const tb_range block = {0, tb_smaller(TB_QR_BLOCK, tb_factor_order(there))};
+    alone.n = alone.a.columns = tb_smaller(block.count + 1, there->n); /* for which reflectors are joined */
+    all->seconds = 0;
+    (void)tb_walk_factor_block(&alone, block, tb_panel_order(there->routine),
+                               &all->visitor); /* it cannot fail */
+    return all->seconds;
+}
+
 static double forecast_reflectors(forecast *all, int64_t first, int64_t columns)
 {
-    tb_factor some = *all->there;
-    const tb_range block = {first, tb_smaller(columns, tb_factor_order(&some) - first)};
-    const int64_t end = block.first + block.count, all_behind = some.n - end;
-    const tb_range behind = {end, tb_smaller(all_behind, TB_QR_BEHIND)};
-    some.n = some.a.columns = end + behind.count;
-    all->seconds = 0;
-    (void)tb_walk_factor_block(&some, block, tb_panel_order(some.routine),
-                               &all->visitor); /* it cannot fail */
-    const double own = all->seconds;
-    if (behind.count == all_behind)
-        return own;
-    all->seconds = 0;
-    (void)tb_walk_qr_behind(&some, block, behind, &all->visitor); /* it cannot fail */
-    return own + all->seconds * (double)(all_behind - behind.count) / (double)behind.count;
+    const tb_range block = {first, tb_smaller(columns, tb_factor_order(all->there) - first)};
+    if (all->within == 0)
+        all->within = forecast_within(all);
+    return all->within * (double)block.count / (double)columns + forecast_behind(all, block);
 }
 
 static double forecast_block(forecast *all, int64_t first, int64_t columns)

@@ -224,7 +224,7 @@ static void forecasts_grow_with_the_order_and_look_at_few_steps(void)
 
 static void forecasts_of_qr_look_at_few_steps(void)
 {
-    enum { STEPS_MOST = 100, ORDER_MOST = 100000 };
+    enum { STEPS_MOST = 30, ORDER_MOST = 100000 };
     const tb_facts facts = facts_when_up();
     double before = 0;
     for (int64_t n = TB_FACTOR_ORDER_LEAST; n <= ORDER_MOST; n += n / 5) {
