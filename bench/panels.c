@@ -140,24 +140,35 @@ static double time_panel(const bench *bench, tb_getrf_shape shape, tb_matrix pan
     return seconds_between(bench);
 }
 
+static bool is_double(const tb_matrix *panel)
+{
+    return tb_real_of(panel->element) == TB_FP64;
+}
+
+static int parts_of(const tb_matrix *panel)
+{
+    return tb_is_complex(panel->element) ? 2 : 1;
+}
+
 /* How many bytes of the first result are not the host's. */
 static long differences(const bench *bench, const tb_matrix *panel, const void *drawn)
 {
     const size_t bytes = tb_matrix_bytes(panel);
+    const int rows = (int)panel->rows, columns = (int)panel->columns, parts = parts_of(panel);
     char *const expected = malloc(bytes), *const found = malloc(bytes);
     int wanted[COLUMNS];
     int32_t pivots[COLUMNS];
     long different = 0;
     memcpy(expected, drawn, bytes);
-    if (panel->element == TB_FP64)
-        (void)reference_of_doubles((double *)expected, panel->ld, (int)panel->rows, COLUMNS, 1, wanted);
+    if (is_double(panel))
+        (void)reference_of_doubles((double *)expected, panel->ld, rows, columns, parts, wanted);
     else
-        (void)reference_of_floats((float *)expected, panel->ld, (int)panel->rows, COLUMNS, 1, wanted);
+        (void)reference_of_floats((float *)expected, panel->ld, rows, columns, parts, wanted);
     MUST(cudaMemcpy(found, panel->data, bytes, cudaMemcpyDeviceToHost));
     MUST(cudaMemcpy(pivots, bench->pivots, sizeof pivots, cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < bytes; i++)
         different += found[i] != expected[i];
-    for (int i = 0; i < COLUMNS; i++)
+    for (int i = 0; i < columns; i++)
         different += pivots[i] != wanted[i] + 1;
     free(expected);
     free(found);
@@ -167,21 +178,24 @@ static long differences(const bench *bench, const tb_matrix *panel, const void *
 static void try_shape(bench *bench, tb_getrf_shape shape, const tb_matrix *panel, const void *drawn)
 {
     static const char *const forms[] = {"", "alone", "cluster", "grid"};
+    static const char letters[TB_ELEMENTS] = {
+        [TB_FP32] = 's', [TB_FP64] = 'd', [TB_COMPLEX_FP32] = 'c', [TB_COMPLEX_FP64] = 'z'};
     if (shape.form == TB_GETRF_NONE)
         return;
     MUST(cudaMemcpy(panel->data, drawn, tb_matrix_bytes(panel), cudaMemcpyHostToDevice));
     MUST(cudaMemset(bench->workspace, 0, tb_getrf_workspace(panel->element)));
-    printf("%c %6lld  %-7s %3d x %4d rows, %3d threads, %6d bytes: ", panel->element == TB_FP64 ? 'd' : 's',
-           (long long)panel->rows, forms[shape.form], shape.blocks, shape.rows_of_block, shape.threads,
-           shape.shared_bytes);
+    printf("%c %6lld  %-7s %3d x %4d rows, %2d columns, %3d threads, %6d bytes: ", letters[panel->element],
+           (long long)panel->rows, forms[shape.form], shape.blocks, shape.rows_of_block, (int)panel->columns,
+           shape.threads, shape.shared_bytes);
     if (!factor(bench, shape, panel)) {
         printf("not launched: %s\n", cudaGetErrorString(cudaGetLastError()));
         return;
     }
     MUST(cudaDeviceSynchronize());
     const long different = differences(bench, panel, drawn);
-    const double one = time_panel(bench, shape, *panel, 1), all = time_panel(bench, shape, *panel, COLUMNS);
-    printf("%8.2f us, %6.3f a column, %s\n", all * 1e6, (all - one) / (COLUMNS - 1) * 1e6,
+    const double one = time_panel(bench, shape, *panel, 1),
+                 all = time_panel(bench, shape, *panel, panel->columns);
+    printf("%8.2f us, %6.3f a column, %s\n", all * 1e6, (all - one) / (double)(panel->columns - 1) * 1e6,
            different == 0 ? "as the host's" : "WRONG");
     bench->good = bench->good && different == 0;
 }
@@ -191,31 +205,62 @@ static double uniform(void)
     return 2.0 * rand() / RAND_MAX - 1;
 }
 
-static void try_rows(bench *bench, tb_element element, int64_t rows)
+static void *draw(const tb_matrix *panel)
 {
-    tb_matrix panel = {.rows = rows, .columns = COLUMNS, .ld = rows, .element = element};
-    const size_t bytes = tb_matrix_bytes(&panel);
-    const int architecture = bench->launcher.target.architecture;
-    void *const drawn = malloc(bytes);
-    for (int64_t i = 0; i < rows * COLUMNS; i++)
-        if (element == TB_FP64)
+    const int64_t numbers = panel->rows * panel->columns * parts_of(panel);
+    void *const drawn = malloc(tb_matrix_bytes(panel));
+    for (int64_t i = 0; i < numbers; i++)
+        if (is_double(panel))
             ((double *)drawn)[i] = uniform();
         else
             ((float *)drawn)[i] = (float)uniform();
-    MUST(cudaMalloc(&panel.data, bytes));
+    return drawn;
+}
+
+static void try_clusters(bench *bench, const tb_matrix *panel, const void *drawn, int threads)
+{
+    const int architecture = bench->launcher.target.architecture;
+    for (int blocks = 2; blocks <= TB_GETRF_CLUSTER_MAXIMUM; blocks *= 2)
+        try_shape(
+            bench,
+            tb_shape_getrf_of(TB_GETRF_CLUSTER, panel->element, architecture, panel->rows, blocks, threads),
+            panel, drawn);
+}
+
+/* In all forms, and in that which is chosen. */
+static void try_panel(bench *bench, tb_element element, int64_t rows, int64_t columns)
+{
+    tb_matrix panel = {.rows = rows, .columns = columns, .ld = rows, .element = element};
+    const tb_target target = bench->launcher.target;
+    void *const drawn = draw(&panel);
+    MUST(cudaMalloc(&panel.data, tb_matrix_bytes(&panel)));
     for (int threads = TB_GETRF_THREADS / 4; threads <= TB_GETRF_THREADS; threads *= 2) {
-        try_shape(bench, tb_shape_getrf_of(TB_GETRF_ALONE, element, architecture, rows, 1, threads), &panel,
-                  drawn);
-        for (int blocks = 2; blocks <= TB_GETRF_CLUSTER_MAXIMUM; blocks *= 2)
-            try_shape(bench,
-                      tb_shape_getrf_of(TB_GETRF_CLUSTER, element, architecture, rows, blocks, threads),
-                      &panel, drawn);
+        try_shape(bench, tb_shape_getrf_of(TB_GETRF_ALONE, element, target.architecture, rows, 1, threads),
+                  &panel, drawn);
+        try_clusters(bench, &panel, drawn, threads);
     }
-    for (int blocks = 4; blocks <= TB_GETRF_GRID_MAXIMUM && blocks <= bench->launcher.target.multiprocessors;
-         blocks *= 2)
-        try_shape(bench, tb_shape_getrf(TB_GETRF_GRID, element, architecture, rows, blocks), &panel, drawn);
+    for (int blocks = 4; blocks <= TB_GETRF_GRID_MAXIMUM && blocks <= target.multiprocessors; blocks *= 2)
+        try_shape(bench, tb_shape_getrf(TB_GETRF_GRID, element, target.architecture, rows, blocks), &panel,
+                  drawn);
+    try_shape(bench, tb_choose_getrf(target, element, rows), &panel, drawn);
     MUST(cudaFree(panel.data));
     free(drawn);
+}
+
+/* Some whose rows are no multiple of the blocks', which a tall matrix of 40 columns has; and some that are chosen alone. */
+static void try_others(bench *bench, tb_element element)
+{
+    static const int64_t heights[] = {33, 100, 300, 700, 1500, 3000, 7000, 12000};
+    try_panel(bench, element, 5000, COLUMNS);
+    try_panel(bench, element, 4968, 8);
+    for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
+        tb_matrix panel = {.rows = heights[i], .columns = COLUMNS, .ld = heights[i], .element = element};
+        void *const drawn = draw(&panel);
+        MUST(cudaMalloc(&panel.data, tb_matrix_bytes(&panel)));
+        try_shape(bench, tb_choose_getrf(bench->launcher.target, element, panel.rows), &panel, drawn);
+        MUST(cudaFree(panel.data));
+        free(drawn);
+    }
 }
 
 /* ---- Exchanges ---------------------------------------------------------------------------------------------- */
@@ -253,8 +298,10 @@ int main(void)
         printf("skipped: no GPU\n");
         return 77;
     }
+    static const tb_clusters clusters = {.wide_at_a_time = 1}; /* an H200's */
     bench bench = {.launcher = {.target = {.architecture = 10 * device.major + device.minor,
-                                           .multiprocessors = device.multiProcessorCount},
+                                           .multiprocessors = device.multiProcessorCount,
+                                           .clusters = &clusters},
                                 .launch = launch_any,
                                 .launch_clusters = launch_clusters,
                                 .launch_together = launch_together},
@@ -266,12 +313,13 @@ int main(void)
     MUST(cudaMemset(bench.info, 0, sizeof *bench.info));
     MUST(cudaMalloc(&bench.workspace, tb_getrf_workspace(TB_COMPLEX_FP64)));
     printf("%s\n", device.name);
-    static const tb_element elements[] = {TB_FP32, TB_FP64};
-    for (int i = 0; i < 2; i++)
-        for (int64_t rows = 64; rows <= 16384; rows *= 2)
-            try_rows(&bench, elements[i], rows);
+    for (tb_element element = 0; element < TB_ELEMENTS; element++) {
+        for (int64_t rows = 64; rows <= 16384 && !tb_is_complex(element); rows *= 2)
+            try_panel(&bench, element, rows, COLUMNS);
+        try_others(&bench, element);
+    }
     for (int i = 0; i < 2; i++)
         for (int count = 32; count <= TB_LASWP_PIVOTS; count *= 4)
-            time_exchanges(&bench, elements[i], count);
+            time_exchanges(&bench, i == 0 ? TB_FP32 : TB_FP64, count);
     return bench.good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

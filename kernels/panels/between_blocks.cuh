@@ -92,6 +92,20 @@ __device__ __forceinline__ void await_phase(unsigned barrier, unsigned parity)
 #endif
 }
 
+/* The cluster meets in two parts, between which threads go on; what they have written is not seen. */
+__device__ __forceinline__ void arrive_at_end()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void await_end()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.wait;" ::: "memory");
+#endif
+}
+
 /* ---- In a grid ---------------------------------------------------------------------------------------------- */
 
 /* Sets a flag; who has awaited it sees what the warp has written before. */

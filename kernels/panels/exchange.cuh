@@ -94,7 +94,10 @@ template <class number> struct alone {
     __device__ __forceinline__ void begin() const
     {
     }
-    __device__ __forceinline__ void end(int) const
+    __device__ __forceinline__ void have_all() const
+    {
+    }
+    __device__ __forceinline__ void end() const
     {
     }
     __device__ __forceinline__ const letter<number> &agree(int step) const
@@ -154,8 +157,14 @@ template <class number> struct of_cluster {
         }
         cluster::meet();
     }
-    __device__ __forceinline__ void end(int) const
+    /* No block ends before all have had their last letters: what is on its way goes from a block that is there to one that is. */
+    __device__ __forceinline__ void have_all() const
     {
+        between_blocks::arrive_at_end();
+    }
+    __device__ __forceinline__ void end() const
+    {
+        between_blocks::await_end();
     }
 
     /* The row by as many lanes as it has pieces, and what is behind it by the first two of them. */
@@ -211,8 +220,11 @@ template <class number> struct of_grid {
     __device__ __forceinline__ void begin() const
     {
     }
+    __device__ __forceinline__ void have_all() const
+    {
+    }
     /* The last one leaves all as it was. */
-    __device__ __forceinline__ void end(int) const
+    __device__ __forceinline__ void end() const
     {
         if (threadIdx.x != 0 || between_blocks::count_in(left) + 1 < uint32_t(x.blocks))
             return;

@@ -1,12 +1,5 @@
 /* getrf: LU with partial pivoting of a panel of up to 32 columns, in place. Global memory is read once and written once. Blocks have
- * rows of it each, and a row is in the registers of four lanes, which have pairs of its columns in turn:
- *
- *     columns            0 1   2 3   4 5   6 7   8 9   ...  24 25  26 27  28 29  30 31
- *     lane of the four     0     1     2     3     0            0      1      2      3
- *     its pair             0     0     0     0     1            3      3      3      3
- *
- * Four lanes have `own_rows` rows, 8 apart, so that a warp's are neighbours; a deep block has further ones in shared memory, of which a
- * thread has each 256th. Rows stay where they are: what is exchanged is their numbers, by which they are written in the end.
+ * rows of it each, and a row is in the registers of four lanes (getrf_rows.cuh).
  *
  * A step for each column: each warp leaves its best candidate, with the whole row; the blocks agree upon one (exchange.cuh); and each
  * thread subtracts what that row makes of its own ones. The next column comes first, and all lanes of its rows are told of it, so that
@@ -14,141 +7,40 @@
  */
 #pragma once
 
-#include "kernels/panels/exchange.cuh"
+#include "kernels/panels/getrf_rows.cuh"
 
 namespace panels
 {
 
-constexpr int lanes_of_row = TB_GETRF_LANES, rows_at_a_time = lanes / lanes_of_row,
-              pairs = columns / (2 * lanes_of_row);
-
-/* Neighbours of a row, which a lane has. */
-template <class number> struct alignas(2 * sizeof(number) < 16 ? 2 * sizeof(number) : 16) pair {
-    number at[2];
-};
-
-/* The rows of a thread that are in shared memory: neighbours' numbers of a column are neighbours. */
-template <class number> struct further_rows {
-    int32_t *numbers; /* where the rows end, of all threads; negative: there is no such row */
-    number *rows;
-    int count;
-
-    __device__ __forceinline__ int32_t &number_of_row(int i) const
-    {
-        return numbers[i * int(blockDim.x) + int(threadIdx.x)];
-    }
-    __device__ __forceinline__ number &at(int i, int column) const
-    {
-        return rows[(i * columns + column) * int(blockDim.x) + int(threadIdx.x)];
-    }
-};
-
-template <class number, template <class> class exchange, int own_rows, bool is_deep> struct getrf {
-    using real = real_of<number>;
+template <class number, template <class> class exchange, int own_rows, bool is_deep>
+struct getrf : lu_rows<number, exchange, own_rows, is_deep> {
+    using base = lu_rows<number, exchange, own_rows, is_deep>;
+    using base::column_of;
+    using base::first_of_block;
+    using base::further;
+    using base::further_in_block;
+    using base::home;
+    using base::is_left;
+    using base::lane;
+    using base::left;
+    using base::own;
+    using base::part;
+    using base::ranked_rows;
+    using base::row;
+    using base::x;
     using rank = rank_type<number>;
-    static constexpr int ranked_rows =
-        own_rows / lanes_of_row; /* those of which a lane looks for candidates: its own of each four */
-    const tb_getrf_panel &x;
     letters_of_warps<number> &of_warps;
     const exchange<number> others;
-    further_rows<number> further;
-    const int lane, part; /* of the warp, and of the row's lanes */
-    const int home;       /* the first row's number before any exchange */
-    number own[own_rows][pairs][2],
-        current[own_rows]; /* and the step's column of the rows, which all of their lanes have */
-    uint32_t left = 0;     /* bit by bit, the rows that have not been a pivot's */
-    int row[ranked_rows];  /* numbers; as in further_rows */
-    int pivot_of_lane;     /* the row of the step that has the lane's number */
-    int without_pivot = 0; /* from 1, the first column whose pivot is 0 */
+    number current[own_rows]; /* the step's column of the rows, which all of their lanes have */
+    int pivot_of_lane;        /* the row of the step that has the lane's number */
+    int without_pivot = 0;    /* from 1, the first column whose pivot is 0 */
 
     static constexpr int fixed_bytes = sizeof(letters_of_warps<number>) + exchange<number>::shared_bytes;
 
     __device__ getrf(const tb_getrf_panel &x, char *shared)
-        : x(x), of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
-          others(x, of_warps, shared + sizeof of_warps), lane(threadIdx.x % lanes), part(lane % lanes_of_row),
-          home(first_of_block() + first_in_block())
+        : base(x, shared + fixed_bytes), of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
+          others(x, of_warps, shared + sizeof of_warps)
     {
-        const int beyond = x.rows_of_block - rows_in_registers();
-        further.count = is_deep && beyond > 0 ? (beyond + int(blockDim.x) - 1) / int(blockDim.x) : 0;
-        further.rows = reinterpret_cast<number *>(shared + fixed_bytes);
-        further.numbers =
-            reinterpret_cast<int32_t *>(further.rows + further.count * columns * int(blockDim.x));
-    }
-
-    /* ---- Rows ----------------------------------------------------------------------------------------------- */
-
-    __device__ __forceinline__ int first_of_block() const
-    {
-        return exchange<number>::rank() * x.rows_of_block;
-    }
-    __device__ __forceinline__ static int rows_in_registers()
-    {
-        return int(blockDim.x) / lanes_of_row * own_rows;
-    }
-    __device__ __forceinline__ int first_in_block() const
-    {
-        return int(threadIdx.x) / lanes * (rows_at_a_time * own_rows) + lane / lanes_of_row;
-    }
-    /* Where it is in the block: the number that the row has at first. */
-    __device__ __forceinline__ int number_at_first(int in_block) const
-    {
-        const int number_of_row = first_of_block() + in_block;
-        return in_block < x.rows_of_block && number_of_row < x.rows ? number_of_row : -1;
-    }
-    __device__ __forceinline__ int further_in_block(int i) const
-    {
-        return rows_in_registers() + i * int(blockDim.x) + int(threadIdx.x);
-    }
-    __device__ __forceinline__ real *in_memory(int in_row, int column) const
-    {
-        return static_cast<real *>(x.a) + reals_of<number> * (in_row + column * x.ld);
-    }
-    __device__ __forceinline__ int column_of(int pair, int half) const
-    {
-        return (pair * lanes_of_row + part) * 2 + half;
-    }
-
-    __device__ __forceinline__ void load()
-    {
-#pragma unroll
-        for (int i = 0; i < own_rows; i++) {
-            const int in_row = number_at_first(first_in_block() + i * rows_at_a_time);
-            left |= in_row >= 0 ? 1u << i : 0;
-            if (i % lanes_of_row == part)
-                row[i / lanes_of_row] = in_row;
-#pragma unroll
-            for (int k = 0; k < 2 * pairs; k++) {
-                const int column = column_of(k / 2, k % 2);
-                own[i][k / 2][k % 2] = number_of<number>(0);
-                if (in_row >= 0 && column < x.columns)
-                    own[i][k / 2][k % 2] = read<number>(in_memory(in_row, column));
-            }
-        }
-        for (int i = 0; is_deep && i < further.count; i++) {
-            const int in_row = further.number_of_row(i) = number_at_first(further_in_block(i));
-#pragma unroll 8
-            for (int k = 0; k < columns; k++)
-                further.at(i, k) =
-                    in_row >= 0 && k < x.columns ? read<number>(in_memory(in_row, k)) : number_of<number>(0);
-        }
-    }
-
-    __device__ __forceinline__ void store() const
-    {
-#pragma unroll
-        for (int i = 0; i < own_rows; i++) {
-            const int in_row = __shfl_sync(UINT32_MAX, row[i / lanes_of_row], lane - part + i % lanes_of_row);
-#pragma unroll
-            for (int k = 0; k < 2 * pairs; k++) {
-                const int column = column_of(k / 2, k % 2);
-                if (in_row >= 0 && column < x.columns)
-                    write(in_memory(in_row, column), own[i][k / 2][k % 2]);
-            }
-        }
-        for (int i = 0; is_deep && i < further.count; i++)
-            if (const int in_row = further.number_of_row(i); in_row >= 0)
-                for (int k = 0; k < x.columns; k++)
-                    write(in_memory(in_row, k), further.at(i, k));
     }
 
     /* ---- Candidates ----------------------------------------------------------------------------------------- */
@@ -202,7 +94,8 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
     }
 
     /* The warp's letter, of which columns from a pair on are written: the lane that has the candidate knows what it is, and those of its row
-     * have the row. What is rare is seen to together. */
+     * have the row. What is rare is seen to together. Of a warp that has
+     * no candidate any lane says so. */
     template <int first> __device__ __forceinline__ void leave_candidate(int step)
     {
         found own_best = best_of_thread<false>(step);
@@ -211,7 +104,8 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
         is_used(reciprocal);
         bool is_tied = upper(own_best.best.size) == largest;
         uint32_t best = __ballot_sync(UINT32_MAX, is_tied);
-        if (largest >= upper_of_infinity<rank> || are_several(best)) {
+        if (largest >= upper_of_infinity<rank> ||
+            (are_several(best) && __any_sync(UINT32_MAX, own_best.best.size != rank(rank_of_none)))) {
             own_best = best_of_thread<true>(step);
             best = uint32_t(1) << lane_of_best(own_best.best);
             reciprocal = reciprocal_of(own_best.value);
@@ -298,11 +192,6 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
             pivot_of_lane = pivot_row;
     }
 
-    __device__ __forceinline__ bool is_left(int i) const
-    {
-        return (left & 1u << i) != 0;
-    }
-
     __device__ __forceinline__ void subtract(int k, int half, number of_pivot, uint32_t rows,
                                              bool is_behind = true)
     {
@@ -381,7 +270,8 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
     {
         const int step = (k * lanes_of_row + owner) * 2 + half;
         eliminate<k, half>(others.agree(step), owner, step);
-        leave_candidate<k>(step + 1);
+        if (!is_deep || k + 1 < pairs || step + 1 < columns)
+            leave_candidate<k>(step + 1);
     }
 
     /* Whether there are more. */
@@ -403,7 +293,7 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
     __device__ __forceinline__ void factor()
     {
         const int steps = min(x.rows, x.columns);
-        load();
+        base::load();
 #pragma unroll
         for (int i = 0; i < own_rows; i++)
             current[i] = of_lane(own[i][0][0], lane - part);
@@ -411,12 +301,13 @@ template <class number, template <class> class exchange, int own_rows, bool is_d
         leave_candidate<0>(0);
         static_assert(pairs == 4, "one after the other");
         (void)(take_pairs<0>(steps) && take_pairs<1>(steps) && take_pairs<2>(steps) && take_pairs<3>(steps));
-        store();
+        others.have_all();
+        base::store();
         if (exchange<number>::rank() == 0 && int(threadIdx.x) < steps)
             x.pivots[lane] = int32_t(x.position) + pivot_of_lane + 1;
         if (exchange<number>::rank() == 0 && threadIdx.x == 0 && without_pivot != 0 && *x.info == 0)
             *x.info = x.position + without_pivot;
-        others.end(steps);
+        others.end();
     }
 };
 

@@ -69,7 +69,7 @@ static int rows_in_registers(tb_getrf_depth depth, tb_element element, int threa
                                           [TB_COMPLEX_FP32] = TB_GETRF_ROWS_COMPLEX_FP32,
                                           [TB_COMPLEX_FP64] = TB_GETRF_ROWS_COMPLEX_FP64};
     const int of_lanes = depth == TB_GETRF_ROWS_4 ? 4 : depth == TB_GETRF_ROWS_8 ? 8 : deep[element];
-    return threads / TB_GETRF_LANES * of_lanes;
+    return threads / TB_GETRF_LANES * (of_lanes < deep[element] ? of_lanes : deep[element]);
 }
 
 /* Of a row for each thread in shared memory, and its number. */
@@ -105,9 +105,7 @@ tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int arc
         return (tb_getrf_shape){.form = TB_GETRF_NONE};
     const int rows_of_block = (int)tb_ceil_div(rows, blocks);
     tb_getrf_depth depth = TB_GETRF_ROWS_4;
-    while (depth < TB_GETRF_DEEP &&
-           (rows_of_block > rows_in_registers(depth, element, threads) ||
-            rows_in_registers(depth, element, threads) > rows_in_registers(TB_GETRF_DEEP, element, threads)))
+    while (depth < TB_GETRF_DEEP && rows_of_block > rows_in_registers(depth, element, threads))
         depth++;
     const int beyond = rows_of_block - rows_in_registers(depth, element, threads),
               further = beyond > 0 ? (int)tb_ceil_div(beyond, threads) : 0;
@@ -120,25 +118,43 @@ tb_getrf_shape tb_shape_getrf_of(tb_getrf_form form, tb_element element, int arc
                                 letters_of_block(form, element) + further * further_bytes(element, threads)};
 }
 
+/* So many that all rows are in registers, as few to a lane as can be, and none is without: warps that have no row take part all the same. */
+static int threads_for(tb_element element, int64_t rows_of_block)
+{
+    enum { WARP = 32 };
+    for (tb_getrf_depth depth = TB_GETRF_ROWS_4; depth < TB_GETRF_DEPTHS; depth++) {
+        const int64_t of_warp = rows_in_registers(depth, element, WARP),
+                      threads = tb_ceil_div(rows_of_block, of_warp) * WARP;
+        if (threads <= TB_GETRF_THREADS)
+            return (int)(threads > WARP ? threads : WARP);
+    }
+    return TB_GETRF_THREADS;
+}
+
 tb_getrf_shape tb_shape_getrf(tb_getrf_form form, tb_element element, int architecture, int64_t rows,
                               int blocks)
 {
-    const int threads =
-        tb_ceil_div(rows, blocks) <= TB_GETRF_THREADS / 2 ? TB_GETRF_THREADS / 2 : TB_GETRF_THREADS;
-    return tb_shape_getrf_of(form, element, architecture, rows, blocks, threads);
+    return tb_shape_getrf_of(form, element, architecture, rows, blocks,
+                             threads_for(element, tb_ceil_div(rows, blocks)));
 }
 
-/* Threads have a row each, as far as there are blocks: then steps are shortest. */
+/* Of a panel that one block has: then nothing goes from one multiprocessor to another, which takes longer than twice as many rows. */
+#define ROWS_ALONE 256
+/* Of a cluster's blocks, as far as there are any: four warps that have a row a thread are as many as one multiprocessor's schedulers. Each
+ * doubling of the blocks takes less than one of the rows. */
+#define ROWS_IN_CLUSTER 128
+#define ROWS_IN_GRID    256
+
 static int blocks_for(int64_t rows, int most)
 {
-    const int64_t wanted = tb_ceil_div(rows, TB_GETRF_THREADS);
+    const int64_t wanted = tb_ceil_div(rows, ROWS_IN_GRID);
     return wanted < most ? (int)wanted : most;
 }
 
 static int cluster_for(int64_t rows, int most)
 {
     int cluster = 2;
-    while (2 * cluster <= most && (int64_t)cluster * TB_GETRF_THREADS < rows)
+    while (2 * cluster <= most && (int64_t)cluster * ROWS_IN_CLUSTER < rows)
         cluster *= 2;
     return cluster;
 }
@@ -166,7 +182,7 @@ static int grid_maximum(tb_target target)
 tb_getrf_shape tb_choose_getrf(tb_target target, tb_element element, int64_t rows)
 {
     const int architecture = target.architecture, most = cluster_maximum(target);
-    if (rows <= TB_GETRF_THREADS)
+    if (rows <= ROWS_ALONE)
         return tb_shape_getrf(TB_GETRF_ALONE, element, architecture, rows, 1);
     if (most > 1) {
         const tb_getrf_shape cluster =

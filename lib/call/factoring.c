@@ -434,6 +434,7 @@ tb_status tb_factor_in_pipeline(tb_factoring *work, tb_pipeline *pipeline)
                                    .there = of->there,
                                    .infos = ((beside *)work->beside.memory)->infos,
                                    .cleared = CLEARED_BYTES,
+                                   .bytes_behind = tb_matrix_bytes(&work->factor->b),
                                    .is_second = i > 0};
         TB_TRY(tb_begin_passing(&of->passing));
     }

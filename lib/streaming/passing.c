@@ -234,7 +234,7 @@ static tb_status clear(tb_passing *passing)
 
 tb_status tb_begin_passing(tb_passing *passing)
 {
-    const size_t bytes = tb_matrix_bytes(&passing->stored->c.matrix);
+    const size_t bytes = tb_matrix_bytes(&passing->stored->c.matrix) + passing->bytes_behind;
     if (passing->is_second)
         return TB_OK;
     passing->has_helpers = true;

@@ -27,6 +27,7 @@ typedef struct tb_passing {
     bool
         is_second; /* of two matrices that pass at a time, the first of which has the slots on the way out to itself until it has been
                          returned: begun behind it, and ended with it */
+    size_t bytes_behind; /* of that second one */
     bool has_helpers;
 } tb_passing;
 

@@ -3,9 +3,10 @@
  * this folder has for its instructions.
  *
  * What of it could hide a fault on a device is made as hard as it may be: the order of blocks, warps and lanes is drawn at
- * each launch; a warp runs on for as long as it waits for no other; shared memory begins as garbage; and copies that threads
- * do not wait for arrive when they are issued or not before they are waited for, be it by other threads at a barrier. Threads
- * that wait for each other in different places end the program.
+ * each launch; a warp runs on for as long as it waits for no other; shared memory begins as garbage, and what of it a launch
+ * asks for ends, but for less than 128 bytes, where none may be touched; and copies that threads do not wait for arrive when
+ * they are issued or not before they are waited for, be it by other threads at a barrier. Threads that wait for each other in
+ * different places end the program, and so does what is sent to a block that has ended.
  */
 #ifndef TB_EMULATED_BLOCK_H
 #define TB_EMULATED_BLOCK_H

@@ -310,6 +310,25 @@ static void the_largest(tb_element element, tb_getrf_form form, int blocks, chec
     try_panel(element, shape, most - 3, MOST - 1, SMALL_WHOLE, random);
 }
 
+/* Panels of a tall matrix, as an H200 is told to factor them: the last block has fewer rows. */
+static void of_a_tall_matrix(tb_element element, check_random *random)
+{
+    static const tb_clusters clusters = {.wide_at_a_time = 1};
+    const tb_target h200 = {.architecture = 90, .multiprocessors = 132, .clusters = &clusters};
+    if (ARCHITECTURE < 90)
+        return;
+    try_panel(element, tb_choose_getrf(h200, element, 5000), 5000, MOST, ANY, random);
+    try_panel(element, tb_choose_getrf(h200, element, 4968), 4968, 8, SMALL_WHOLE, random);
+}
+
+/* A row of each thread in shared memory, or none: what lies behind the last column of those is nobody's. */
+static void a_further_row(tb_element element, check_random *random)
+{
+    const tb_getrf_shape shape = tb_shape_getrf(TB_GETRF_ALONE, element, ARCHITECTURE, 600, 1);
+    if (shape.form != TB_GETRF_NONE)
+        try_panel(element, shape, 600, MOST, ANY, random);
+}
+
 static void try_element(tb_element element, check_random *random)
 {
     static const int64_t rows[] = {1, 2, 20, 32, 33, 256};
@@ -320,6 +339,8 @@ static void try_element(tb_element element, check_random *random)
     try_form(element, TB_GETRF_CLUSTER, 16, 1111, random);
     try_form(element, TB_GETRF_GRID, 3, 20, random);
     try_form(element, TB_GETRF_GRID, 5, 700, random);
+    of_a_tall_matrix(element, random);
+    a_further_row(element, random);
     the_largest(element, TB_GETRF_ALONE, 1, random);
     the_largest(element, TB_GETRF_CLUSTER, 2, random);
     the_largest(element, TB_GETRF_GRID, 2, random);

@@ -11,6 +11,7 @@
 #include <csetjmp>
 #include <memory>
 #include <random>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <vector>
 
@@ -25,9 +26,8 @@ namespace
 {
 
 constexpr int blocks_most = 16, threads_most = 4096, stack_bytes = 64 << 10, dynamic_bytes = 228 << 10,
-              reads_most = 64, barriers = 16,
-              beyond = 1 << 10, /* what a launch has not asked for is looked at so far */
-    garbage = 0xa5;
+              dynamic_step = 128, /* dynamic memory begins at a multiple of it */
+    reads_most = 64, barriers = 16, page = 4096, garbage = 0xa5;
 
 /* Where threads wait until all are there. */
 struct barrier {
@@ -88,7 +88,8 @@ struct block {
     barrier all, some[barriers];
     int alive;
     bool any, any_before; /* what __syncthreads_or has heard, and what it answers */
-    alignas(128) char dynamic[dynamic_bytes + beyond];
+    alignas(page) char memory[dynamic_bytes + page]; /* dynamic memory ends where none may be touched */
+    char *dynamic;
 };
 
 /* The state of the cluster that runs. */
@@ -149,8 +150,20 @@ void go_on_if_over(phases &at)
     at.over++;
 }
 
+/* The block in whose dynamic memory an address lies, or none. */
+const block *block_at(uint32_t address)
+{
+    const char *place = static_cast<const char *>(memory_at(address));
+    for (int i = 0; i < in_cluster; i++)
+        if (place >= blocks[i].dynamic && place < blocks[i].memory + dynamic_bytes)
+            return &blocks[i];
+    return nullptr;
+}
+
 void deliver(const sent_piece &piece)
 {
+    if (const block *at = block_at(piece.to); !at || at->alive == 0)
+        fail("a piece is sent", "to a block that has ended");
     phases &at = phases_of(piece.barrier);
     std::memcpy(memory_at(piece.to, piece.bytes), piece.value, size_t(piece.bytes));
     at.bytes = int16_t(at.bytes - piece.bytes);
@@ -273,6 +286,15 @@ bool can_go_on(const thread &own)
     return !own.over && !(own.waits_at && own.waits_at->turn == own.turn);
 }
 
+/* Nothing is on its way to it any more. */
+void end_block(block &its)
+{
+    for (const sent_piece &piece : sent)
+        if (block_at(piece.to) == &its)
+            fail("a piece is on its way", "to a block that has ended");
+    std::memset(its.dynamic, garbage, size_t(dynamic_asked_for));
+}
+
 /* All lanes go on, again and again, as long as one of them can. */
 bool go_on_with_warp(int number)
 {
@@ -292,11 +314,20 @@ bool go_on_with_warp(int number)
                 if (its.all.there > 0 && its.all.there == its.alive) /* who has ended is not waited for */
                     let_go(its.all);
                 if (its.alive == 0) /* and another block may have its memory */
-                    std::memset(its.dynamic, garbage, size_t(dynamic_asked_for));
+                    end_block(its);
             }
         }
     }
     return any_went;
+}
+
+void place_dynamic(block &its)
+{
+    char *const end = its.memory + dynamic_bytes;
+    if (!its.dynamic && mprotect(end, page, PROT_NONE) != 0)
+        fail("shared memory", "that cannot be guarded");
+    its.dynamic = end - (dynamic_asked_for + dynamic_step - 1) / dynamic_step * dynamic_step;
+    std::memset(its.dynamic, garbage, size_t(end - its.dynamic));
 }
 
 /* Called before a cluster runs. Returns its warps in an order that is drawn. */
@@ -309,7 +340,7 @@ std::vector<int> begin_cluster()
         blocks[i].all = {};
         std::fill(blocks[i].some, blocks[i].some + barriers, barrier{});
         blocks[i].alive = in_block;
-        std::memset(blocks[i].dynamic, garbage, size_t(dynamic_asked_for + beyond));
+        place_dynamic(blocks[i]);
     }
     for (int i = 0; i < in_cluster * in_block; i++) {
         thread &own = threads[i];
@@ -345,7 +376,7 @@ void run_cluster()
             fail("all threads wait", own_block().all.place ? own_block().all.place : "in their warps");
     }
     for (int i = 0; i < in_cluster; i++)
-        if (std::any_of(blocks[i].dynamic + dynamic_asked_for, blocks[i].dynamic + dynamic_asked_for + beyond,
+        if (std::any_of(blocks[i].dynamic + dynamic_asked_for, blocks[i].memory + dynamic_bytes,
                         [](char byte) { return byte != char(garbage); }))
             fail("shared memory", "that the launch has not asked for");
 }

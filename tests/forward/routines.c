@@ -56,8 +56,22 @@ double dlamch_(const char *what, size_t length);
 integer ilaenv_(const integer *what, const char *name, const char *options, const integer *n1,
                 const integer *n2, const integer *n3, const integer *n4, size_t length_name,
                 size_t length_options);
-void dgesv_(const integer *n, const integer *columns, double *a, const integer *lda, integer *pivots,
-            double *b, const integer *ldb, integer *info);
+#define DECLARE_SOLVES(potrs, posv, getrs, gesv, trtrs, type)                                                \
+    void potrs(const char *uplo, const integer *n, const integer *columns, type *a, const integer *lda,      \
+               type *b, const integer *ldb, integer *info, size_t length);                                   \
+    void posv(const char *uplo, const integer *n, const integer *columns, type *a, const integer *lda,       \
+              type *b, const integer *ldb, integer *info, size_t length);                                    \
+    void getrs(const char *transpose, const integer *n, const integer *columns, type *a, const integer *lda, \
+               integer *pivots, type *b, const integer *ldb, integer *info, size_t length);                  \
+    void gesv(const integer *n, const integer *columns, type *a, const integer *lda, integer *pivots,        \
+              type *b, const integer *ldb, integer *info);                                                   \
+    void trtrs(const char *uplo, const char *transpose, const char *diagonal, const integer *n,              \
+               const integer *columns, type *a, const integer *lda, type *b, const integer *ldb,             \
+               integer *info, size_t length_uplo, size_t length_transpose, size_t length_diagonal)
+DECLARE_SOLVES(spotrs_, sposv_, sgetrs_, sgesv_, strtrs_, float);
+DECLARE_SOLVES(dpotrs_, dposv_, dgetrs_, dgesv_, dtrtrs_, double);
+DECLARE_SOLVES(cpotrs_, cposv_, cgetrs_, cgesv_, ctrtrs_, float _Complex);
+DECLARE_SOLVES(zpotrs_, zposv_, zgetrs_, zgesv_, ztrtrs_, double _Complex);
 void spotrf_(const char *uplo, const integer *n, float *a, const integer *lda, integer *info, size_t length);
 void dpotrf_(const char *uplo, const integer *n, double *a, const integer *lda, integer *info, size_t length);
 void cpotrf_(const char *uplo, const integer *n, float _Complex *a, const integer *lda, integer *info,
@@ -276,6 +290,57 @@ static void check_potrf(void)
     CHECK_POTRF(zpotrf_, double _Complex, 1);
 }
 
+/* Of all ones is what is found where B is the sum of A's columns. */
+#define BEGIN_SOLVE(type)                                                                                    \
+    for (int i = 0; i < N; i++)                                                                              \
+        b[i] = (type)(i == 0 || i == N - 1);                                                                 \
+    info = -1
+#define END_SOLVE(name, times)                                                                               \
+    do {                                                                                                     \
+        long far_off = 0;                                                                                    \
+        for (int i = 0; i < N; i++)                                                                          \
+            far_off += !is_near(1 + ((double)b[i] - 1) / (times), 1);                                        \
+        CHECK(info == 0 && far_off == 0, name ": info %d, %ld far off", (int)info, far_off);                 \
+    } while (0)
+
+/* By factors that are made, and again by those that there are then. */
+#define CHECK_SOLVES(potrs, posv, getrs, gesv, trtrs, type, times)                                           \
+    do {                                                                                                     \
+        static type matrix[N * N], b[N];                                                                     \
+        for (int i = 0; i < N * N; i++)                                                                      \
+            matrix[i] = (type)a[i];                                                                          \
+        BEGIN_SOLVE(type);                                                                                   \
+        posv("L", &n, &one_step, matrix, &n, b, &n, &info, 1);                                               \
+        END_SOLVE(#posv, times);                                                                             \
+        BEGIN_SOLVE(type);                                                                                   \
+        potrs("L", &n, &one_step, matrix, &n, b, &n, &info, 1);                                              \
+        END_SOLVE(#potrs, times);                                                                            \
+        BEGIN_SOLVE(type);                                                                                   \
+        trtrs("L", "N", "N", &n, &one_step, matrix, &n, b, &n, &info, 1, 1, 1);                              \
+        trtrs("L", "C", "N", &n, &one_step, matrix, &n, b, &n, &info, 1, 1, 1);                              \
+        END_SOLVE(#trtrs, times);                                                                            \
+        for (int i = 0; i < N * N; i++)                                                                      \
+            matrix[i] = (type)a[i];                                                                          \
+        BEGIN_SOLVE(type);                                                                                   \
+        gesv(&n, &one_step, matrix, &n, pivots, b, &n, &info);                                               \
+        END_SOLVE(#gesv, times);                                                                             \
+        BEGIN_SOLVE(type);                                                                                   \
+        getrs("T", &n, &one_step, matrix, &n, pivots, b, &n, &info, 1);                                      \
+        END_SOLVE(#getrs, times);                                                                            \
+    } while (0)
+
+static void check_solves(void)
+{
+    enum { SINGLE = 1 << 29 };
+    static double a[N * N];
+    integer info, pivots[N];
+    make_laplacian(a);
+    CHECK_SOLVES(spotrs_, sposv_, sgetrs_, sgesv_, strtrs_, float, SINGLE);
+    CHECK_SOLVES(dpotrs_, dposv_, dgetrs_, dgesv_, dtrtrs_, double, 1);
+    CHECK_SOLVES(cpotrs_, cposv_, cgetrs_, cgesv_, ctrtrs_, float _Complex, SINGLE);
+    CHECK_SOLVES(zpotrs_, zposv_, zgetrs_, zgesv_, ztrtrs_, double _Complex, 1);
+}
+
 /* OpenBLAS in Debian has no LAPACKE; another library may. */
 static void check_lapacke(void)
 {
@@ -303,6 +368,7 @@ int main(void)
     check_products();
     check_lapack();
     check_potrf();
+    check_solves();
     check_lapacke();
     return check_result();
 }

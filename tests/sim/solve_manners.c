@@ -259,6 +259,27 @@ tb_status __wrap_tb_take_buffer(int device, size_t bytes, tb_buffer *buffer)
     return status;
 }
 
+/* Nor are helpers kept that have been called for copies. */
+void __real_tb_copy_call_helpers(size_t bytes, int links);
+void __wrap_tb_copy_call_helpers(size_t bytes, int links);
+void __real_tb_copy_dismiss_helpers(void);
+void __wrap_tb_copy_dismiss_helpers(void);
+static atomic_int helpers_called;
+static size_t called_for_bytes;
+
+void __wrap_tb_copy_call_helpers(size_t bytes, int links)
+{
+    helpers_called++;
+    called_for_bytes = bytes;
+    __real_tb_copy_call_helpers(bytes, links);
+}
+
+void __wrap_tb_copy_dismiss_helpers(void)
+{
+    helpers_called--;
+    __real_tb_copy_dismiss_helpers();
+}
+
 static void what_is_taken_is_given_back(void *unused)
 {
     enum { FIRST = 4, CALLS = 9 };
@@ -280,6 +301,10 @@ static void what_is_taken_is_given_back(void *unused)
             try(&t);
             CHECK(given_in_flight == 0, "%s: %d buffers are given back while they are in use",
                   tb_spelling_rows[t.spelling].symbol, given_in_flight);
+            CHECK(helpers_called == 0, "%s: %d calls of helpers are left",
+                  tb_spelling_rows[t.spelling].symbol, helpers_called);
+            CHECK(i > 0 || called_for_bytes > b_of(&t).bytes, "%s: helpers are called for %zu bytes",
+                  tb_spelling_rows[t.spelling].symbol, called_for_bytes);
             CHECK(given == taken || i == 0, "%s: %d buffers are taken, and %d given back",
                   tb_spelling_rows[t.spelling].symbol, taken, given);
             now = sim_get_usage();

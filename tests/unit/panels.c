@@ -11,7 +11,7 @@
 
 typedef struct noted {
     tb_launcher launcher;
-    int launches, cluster;
+    int launches, cluster, threads;
     bool together;
     const char *symbol;
     int64_t blocks;
@@ -35,21 +35,24 @@ static tb_status note(const tb_launcher *launcher, const tb_entry *entry, int64_
 static tb_status note_launch(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                              int shared_bytes, const void *argument)
 {
-    (void)threads, (void)shared_bytes;
+    (void)shared_bytes;
+    ((noted *)(uintptr_t)launcher)->threads = threads;
     return note(launcher, entry, blocks, 1, false, argument);
 }
 
 static tb_status note_clusters(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int cluster,
                                int threads, int shared_bytes, const void *argument)
 {
-    (void)threads, (void)shared_bytes;
+    (void)shared_bytes;
+    ((noted *)(uintptr_t)launcher)->threads = threads;
     return note(launcher, entry, blocks, cluster, false, argument);
 }
 
 static tb_status note_together(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                                int shared_bytes, const void *argument)
 {
-    (void)threads, (void)shared_bytes;
+    (void)shared_bytes;
+    ((noted *)(uintptr_t)launcher)->threads = threads;
     return note(launcher, entry, blocks, 1, true, argument);
 }
 
@@ -95,7 +98,7 @@ static void becomes(noted *device, tb_routine routine, int64_t rows, const char 
           "%lld rows: told something else", (long long)rows);
 }
 
-/* Threads have a row each, as long as there are blocks; then more. */
+/* One block has 256 rows, those of a cluster 128, as long as there are blocks; then more. */
 static void forms(void)
 {
     noted h200 = on(90, 132, &clusters_h200), unknown = on(90, 132, NULL), a100 = on(80, 108, NULL);
@@ -106,13 +109,44 @@ static void forms(void)
     becomes(&a100, TB_CGETRF, 1 << 15, "cgetrf_grid", 108, 1);
     if (!tb_entry_simt_reduce.early) /* the build has no clusters */
         return;
-    becomes(&h200, TB_DGETRF, 257, "dgetrf_cluster", 2, 2);
-    becomes(&h200, TB_CGETRF, 2048, "cgetrf_cluster", 8, 8);
-    becomes(&h200, TB_DGETRF, 2049, "dgetrf_cluster", 16, 16);
+    becomes(&h200, TB_DGETRF, 257, "dgetrf_cluster_4", 4, 4);
+    becomes(&h200, TB_SGETRF, 512, "sgetrf_cluster_4", 4, 4);
+    becomes(&h200, TB_ZGETRF, 700, "zgetrf_cluster_4", 8, 8);
+    becomes(&h200, TB_CGETRF, 1024, "cgetrf_cluster_4", 8, 8);
+    becomes(&h200, TB_DGETRF, 1025, "dgetrf_cluster_4", 16, 16);
+    becomes(&h200, TB_SGETRF, 4096, "sgetrf_cluster_4", 16, 16);
+    becomes(&h200, TB_SGETRF, 5000, "sgetrf_cluster_8", 16, 16);
     becomes(&h200, TB_DGETRF, 20480, "dgetrf_cluster", 16, 16);
     becomes(&h200, TB_DGETRF, 20481, "dgetrf_grid", 81, 1);
     becomes(&unknown, TB_DGETRF, 2049, "dgetrf_cluster", 8, 8);
     becomes(&unknown, TB_DGETRF, 10241, "dgetrf_grid", 41, 1);
+}
+
+static void has_threads(noted *device, tb_routine routine, int64_t rows, int threads)
+{
+    const tb_factor block = block_of(routine, rows, TB_GETRF_COLUMNS);
+    CHECK(tb_launch_panel(&device->launcher, &block, 0, &info, NULL) == TB_OK && device->threads == threads,
+          "%lld rows of %s: %d threads, not %d", (long long)rows, tb_routine_rows[routine].name,
+          device->threads, threads);
+}
+
+/* No more than have rows. */
+static void threads(void)
+{
+    noted h200 = on(90, 132, &clusters_h200);
+    has_threads(&h200, TB_DGETRF, 1, 32);
+    has_threads(&h200, TB_ZGETRF, 64, 64);
+    has_threads(&h200, TB_SGETRF, 100, 128);
+    has_threads(&h200, TB_CGETRF, 256, 256);
+    if (!tb_entry_simt_reduce.early) /* the build has no clusters */
+        return;
+    has_threads(&h200, TB_DGETRF, 257, 96);
+    has_threads(&h200, TB_ZGETRF, 700, 96);
+    has_threads(&h200, TB_SGETRF, 4096, 256);
+    has_threads(&h200, TB_SGETRF, 5000, 160);
+    has_threads(&h200, TB_DGETRF, 8192, 256);
+    has_threads(&h200, TB_SGETRF, 10000, 160);
+    has_threads(&h200, TB_ZGETRF, 5000, 256);
 }
 
 /* A part of a device, or a small one. */
@@ -285,6 +319,7 @@ static void exchanges(void)
 int main(void)
 {
     forms();
+    threads();
     forms_of_small_devices();
     the_most_rows();
     refused_panels();

@@ -50,6 +50,14 @@ inline void await_phase(unsigned barrier, unsigned parity)
     emulated::wait_for_phase(barrier, parity);
 }
 
+inline void arrive_at_end()
+{
+}
+inline void await_end()
+{
+    emulated::wait_for_cluster("await_end");
+}
+
 inline void announce(uint32_t *flag, uint32_t value)
 {
     *flag = value;
