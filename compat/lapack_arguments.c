@@ -1,6 +1,8 @@
 #include "compat/lapack_arguments.h"
 
 #include "lib/call/residency.h"
+#include "lib/process/leaving.h"
+#include "words/integers.h"
 
 #include <string.h>
 
@@ -24,6 +26,40 @@ int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda
     if (n < 0)
         return 2;
     return lda < (m > 1 ? m : 1) ? 4 : 0;
+}
+
+int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int64_t lwork,
+                  tb_factor *factor)
+{
+    const int number = tb_read_getrf(routine, m, n, a, lda, (tb_pivots){NULL, 0}, factor);
+    factor->reflectors.tau = tau;
+    if (number > 0)
+        return number;
+    if (lwork == TB_WORK_QUERY)
+        return TB_IS_QUERY;
+    return lwork < tb_larger(n, 1) ? 7 : 0;
+}
+
+void tb_answer_query(const tb_factor *factor, void *work)
+{
+    const double count = (double)tb_larger(factor->n, 1);
+    if (tb_real_of(factor->a.element) == TB_FP64)
+        *(double *)work = count;
+    else
+        *(float *)work = (float)count;
+}
+
+bool tb_make_work(tb_work *work, const tb_factor *factor)
+{
+    work->count = TB_WORK_COLUMNS * tb_larger(factor->n, 1);
+    work->data = factor->n <= 1 ? work->few : tb_make((size_t)work->count * tb_bytes_of(factor->a.element));
+    return work->data != NULL;
+}
+
+void tb_unmake_work(tb_work *work)
+{
+    if (work->data != work->few)
+        tb_unmake(work->data);
 }
 
 /* Whether the letter is one of its kind, as a class has them (words/routine.h). */

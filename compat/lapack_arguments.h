@@ -12,6 +12,24 @@ int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t l
 int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, tb_pivots pivots,
                   tb_factor *factor);
 
+/* With work of so many numbers; TB_IS_QUERY: it is asked how many there should be, and *factor is complete. */
+enum { TB_WORK_QUERY = -1, TB_IS_QUERY = -1 };
+int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int64_t lwork,
+                  tb_factor *factor);
+
+/* Without a host as many as are regular. */
+void tb_answer_query(const tb_factor *factor, void *work);
+
+/* For the host's routine; of a factorization of one column, as a probe is, without any other memory. False: there is no memory. */
+enum { TB_WORK_COLUMNS = 64 };
+typedef struct tb_work {
+    void *data;
+    int64_t count; /* numbers */
+    double few[2 * TB_WORK_COLUMNS];
+} tb_work;
+bool tb_make_work(tb_work *work, const tb_factor *factor);
+void tb_unmake_work(tb_work *work);
+
 /* Of a solve, as its class's letters say, in the order of their arguments; of LU with pivots. */
 int tb_read_solve(tb_routine routine, const char *letters, int64_t n, int64_t nrhs, void *a, int64_t lda,
                   tb_pivots pivots, void *b, int64_t ldb, tb_factor *factor);

@@ -7,7 +7,9 @@
  *   MAY_BE_PROBE_C, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
  *   EXTENTS(read)                  three numbers whose product is about as large as its multiply-adds
  *   call_c, call_fortran           put a factorization into a call of the host's routine
- *   canonicalize_c, canonicalize_fortran   make a factorization of a call: 0, or the number of an irregular argument
+ *   canonicalize_c, canonicalize_fortran   make a factorization of a call: 0, or the number of an irregular argument; or TB_IS_QUERY,
+ *                                  which without a host is answered
+ *   MAY_BE_QUERY_C, MAY_BE_QUERY_FORTRAN    where there are queries: then the call is no probe
  *
  * The matrices are called a and b, and Fortran's info info. A call either is settled here or goes on, with its arguments untouched, to the
  * caller's own LAPACK.
@@ -20,6 +22,11 @@ const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_c, call_fortran};
 #else
 #define LAST_MATRIX a
 #define NUMBER_OF_B 0
+#endif
+
+#ifndef MAY_BE_QUERY_C
+#define MAY_BE_QUERY_C       false
+#define MAY_BE_QUERY_FORTRAN false
 #endif
 
 /* Not a probe (forwarders.h), which has one row. */
@@ -41,7 +48,7 @@ TB_INLINED bool goes_on_at_once(const tb_host_blas *host, int64_t m, int64_t n, 
     return host->nested || (host->address && tb_stays_on_host(m, n, k, MAY_BE_ORDINARY(n), a, b, b));
 }
 
-/* number is 0 and the factorization complete, or it is that of an irregular argument. *info is what the call returns. */
+/* number is 0 and the factorization complete, or it is that of an irregular argument, or a query. *info is what the call returns. */
 TB_INLINED bool is_settled(const tb_host_blas *host, int number, tb_factor *factor, int64_t *info)
 {
     factor->info = info;
@@ -50,7 +57,7 @@ TB_INLINED bool is_settled(const tb_host_blas *host, int number, tb_factor *fact
         tb_perform(tb_task_of_factor(factor), &host->base);
     } else if (host->address)
         return false;
-    else {
+    else if (number != TB_IS_QUERY) {
         tb_report_irregular(host->spelling, number);
         *info = -number;
     }
@@ -94,7 +101,7 @@ static __attribute__((noinline)) int64_t look_closely_c(C_PARAMETERS)
 {
     const tb_caller caller = tb_take_caller();
     int64_t returned = 0;
-    if (MAY_BE_PROBE_C && is_probe(a) && tb_notice_probe(caller.spelling, a))
+    if (MAY_BE_PROBE_C && !MAY_BE_QUERY_C && is_probe(a) && tb_notice_probe(caller.spelling, a))
         return 0;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (!settles_c(host, &returned, C_ARGUMENTS))
@@ -107,7 +114,7 @@ static __attribute__((noinline)) void look_closely_fortran(FORTRAN_PARAMETERS)
 {
     const tb_caller caller = tb_take_caller();
     int64_t result = 0;
-    if (MAY_BE_PROBE_FORTRAN && is_probe(a) && tb_notice_probe(caller.spelling, a))
+    if (MAY_BE_PROBE_FORTRAN && !MAY_BE_QUERY_FORTRAN && is_probe(a) && tb_notice_probe(caller.spelling, a))
         return;
     const tb_host_blas *host = tb_find_host_blas(caller.spelling, caller.call_site);
     if (settles_fortran(host, &result, FORTRAN_ARGUMENTS))

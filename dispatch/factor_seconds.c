@@ -5,6 +5,7 @@
 #include "kernels/panels/launch_panel.h"
 #include "sequences/factorization.h"
 #include "sequences/lu.h"
+#include "sequences/qr.h"
 #include "sequences/substitution.h"
 #include "words/frame.h"
 #include "words/integers.h"
@@ -12,29 +13,33 @@
 
 /* ---- The host --------------------------------------------------------------------------------------------- */
 
-/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283. That is their
- * multiply-adds at the rate of products, and 4.5 or 12 ns for each of the square's elements, in which threads wait for each other: so much
- * for each core and byte, as if fewer cores waited less. More have not been measured. */
+/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5, 25, 110
+ * and 560. That is their multiply-adds at the rate of products, of QR at a part of it, and 4.5, 12 or 17 ns for each of the square's
+ * elements, in which threads wait for each other: so much for each core and byte, as if fewer cores waited less. More have not been
+ * measured. */
+#define QR_PRODUCTS 4.8
 static const double waiting_seconds[TB_FACTORS_COUNT] = {
-    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8};
+    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 17e-9 / 16 / 8};
 #define WAITING_CORES_MOST 16
 
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
 {
     const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element),
                  cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
-                 products = 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
+                 slower = tb_factors_of(factor) == TB_QR ? QR_PRODUCTS : 1,
+                 products = slower * 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
     return tb_known_ratio(machine->host_ratio) *
            (products + (tb_makes_factors(factor) ? waiting_seconds[tb_factors_of(factor)] : 0) * cores * all);
 }
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
 
-/* A panel, and each of its columns, which wait for each other: of POTRF not measured, of GETRF on an H200, in the smallest cluster. A
+/* A panel, and each of its columns, which wait for each other: of POTRF and GEQRF not measured, of GETRF on an H200, in the smallest cluster. A
  * product, beside its kernel: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
 static const struct panel_seconds {
     double each, column;
-} panel_seconds[TB_FACTORS_COUNT] = {[TB_CHOLESKY] = {10e-6, 0.25e-6}, [TB_LU] = {6e-6, 1.7e-6}};
+} panel_seconds[TB_FACTORS_COUNT] = {
+    [TB_CHOLESKY] = {10e-6, 0.25e-6}, [TB_LU] = {6e-6, 1.7e-6}, [TB_QR] = {6e-6, 1.5e-6}};
 #define PRODUCT_SECONDS  6e-6
 #define EXCHANGE_SECONDS 5e-6
 #define MOVE_SECONDS     7e-11
@@ -53,7 +58,7 @@ typedef struct forecast {
     const tb_factor *there;
     const tb_facts *facts; /* in which all operands lie on the device */
     const tb_chip *chip;
-    double seconds;
+    double seconds, within; /* within: of QR's first block, where it is known */
     int known_count;
     struct known {
         tb_routine routine;
@@ -109,9 +114,44 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
+/* By which a block of QR's brings columns behind it up to date; some are looked at. */
+static double forecast_behind(forecast *all, tb_range block)
+{
+    const int64_t end = block.first + block.count, count = all->there->n - end;
+    const tb_range some = {end, tb_smaller(count, TB_QR_BEHIND)};
+    if (count == 0)
+        return 0;
+    all->seconds = 0;
+    (void)tb_walk_qr_behind(all->there, block, some, &all->visitor); /* it cannot fail */
+    return all->seconds * (double)count / (double)some.count;
+}
+
+/* What the first block of QR's takes within itself: others take as much, rather less. */
+static double forecast_within(forecast *all)
+{
+    const tb_factor *there = all->there;
+    tb_factor alone = *there;
+    const tb_range block = {0, tb_smaller(TB_QR_BLOCK, tb_factor_order(there))};
+    alone.n = alone.a.columns = tb_smaller(block.count + 1, there->n); /* for which reflectors are joined */
+    all->seconds = 0;
+    (void)tb_walk_factor_block(&alone, block, tb_panel_order(there->routine),
+                               &all->visitor); /* it cannot fail */
+    return all->seconds;
+}
+
+static double forecast_reflectors(forecast *all, int64_t first, int64_t columns)
+{
+    const tb_range block = {first, tb_smaller(columns, tb_factor_order(all->there) - first)};
+    if (all->within == 0)
+        all->within = forecast_within(all);
+    return all->within * (double)block.count / (double)columns + forecast_behind(all, block);
+}
+
 static double forecast_block(forecast *all, int64_t first, int64_t columns)
 {
     const tb_factor *there = all->there;
+    if (tb_factors_of(there) == TB_QR)
+        return forecast_reflectors(all, first, columns);
     all->seconds = 0;
     (void)tb_walk_factor_block(there, (tb_range){first, tb_smaller(columns, there->n - first)},
                                tb_panel_order(there->routine), &all->visitor); /* it cannot fail */
@@ -121,7 +161,7 @@ static double forecast_block(forecast *all, int64_t first, int64_t columns)
 static double forecast_all(forecast *all, int64_t block)
 {
     double seconds = 0;
-    for (int64_t first = 0; first < all->there->n; first += block)
+    for (int64_t first = 0; first < tb_factor_order(all->there); first += block)
         seconds += forecast_block(all, first, block);
     return seconds;
 }
@@ -131,7 +171,7 @@ static double forecast_all(forecast *all, int64_t block)
  * one. */
 static double forecast_few(forecast *all, int64_t block)
 {
-    const int64_t order = all->there->n, last = order - block,
+    const int64_t order = tb_factor_order(all->there), last = order - block,
                   middle = tb_round_up(last / 2, tb_panel_order(all->there->routine));
     const double blocks = (double)order / (double)block, squares = (2 * blocks - 1) / (6 * (blocks - 1)),
                  of_ends = 2 * squares - 0.5, of_middle = 2 - 4 * squares;
@@ -162,7 +202,9 @@ static double forecast_factors(forecast *all, int64_t block)
     const tb_factor *there = all->there;
     if (tb_factors_of(there) == TB_LU)
         return forecast_halves(all);
-    return there->n <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
+    if (tb_factors_of(there) == TB_QR)
+        block = TB_QR_BLOCK;
+    return tb_factor_order(there) <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
 }
 
 static double forecast_solve(forecast *all, const tb_factor *solved)
@@ -180,6 +222,8 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     copy.a.data = copy.b.data = NOWHERE;
     copy.pivots = (tb_pivots){NOWHERE, 32};
     copy.a.ld = copy.b.ld = tb_pitched(factor->m, factor->a.element);
+    copy.reflectors.tau = NOWHERE;
+    tb_place_reflectors(&copy, NOWHERE);
     made = copy;
     made.routine = tb_factoring_routine(factor);
     for (tb_role role = TB_A; role < TB_ROLES; role++)

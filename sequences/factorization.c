@@ -2,6 +2,7 @@
 
 #include "sequences/cholesky.h"
 #include "sequences/lu.h"
+#include "sequences/qr.h"
 
 static const struct {
     tb_status (*walk)(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
@@ -10,6 +11,7 @@ static const struct {
 } kinds[TB_FACTORS_COUNT] = {
     [TB_CHOLESKY] = {tb_walk_cholesky, tb_walk_cholesky_block, tb_resume_cholesky},
     [TB_LU] = {tb_walk_lu, tb_walk_lu_halves, tb_resume_lu},
+    [TB_QR] = {tb_walk_qr, tb_walk_qr_block, tb_resume_qr},
 };
 
 tb_status tb_walk_factor(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)

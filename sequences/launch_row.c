@@ -94,7 +94,8 @@ static tb_status launch_step(tb_visitor *visitor, const tb_sequence_step *step)
     case TB_STEP_MEND:
         return tb_launch_mending(launcher, all->kernel, &step->product, step->copy, step->notes);
     case TB_STEP_PANEL:
-    case TB_STEP_EXCHANGE: /* of factorizations, which are no row's */
+    case TB_STEP_EXCHANGE:
+    case TB_STEP_REFLECT: /* of factorizations, which are no row's */
         break;
     }
     return TB_UNSUPPORTED;

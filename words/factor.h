@@ -3,6 +3,7 @@
  *
  *     A = L * L', or U' * U         Cholesky's, potrf: A is Hermitian or symmetric, n x n
  *     A = P * L * U                 with partial pivoting, getrf: A is m x n, and L has a diagonal of ones, which is not stored
+ *     A = Q * R                     geqrf: A is m x n, and Q a product of reflectors
  *
  *     op(A) X = B                   potrs and getrs by such factors; posv and gesv by those that they make; trtrs with A a triangle
  *
@@ -39,6 +40,16 @@ static inline void tb_set_pivot(tb_pivots pivots, int64_t i, int64_t pivot)
         ((int32_t *)pivots.data)[i] = (int32_t)pivot;
 }
 
+/* Of QR, where Q = H1 H2 ..., and H = I - tau v v', of which A has v below its diagonal. Some of them are one: I - V T V'. Numbers are
+ * those of the matrix's element. */
+typedef struct tb_reflectors {
+    void *tau; /* one a column that is factored */
+    /* Where steps are done, and of a panel: the triangle T, below it zeros; and V as a matrix, with its ones and zeros. */
+    void *t, *v;
+    int64_t ld_of_t, ld_of_v;
+    void *products; /* of steps, for numbers between them */
+} tb_reflectors;
+
 typedef struct tb_factor {
     tb_routine routine; /* that was called */
     int64_t m, n;
@@ -47,7 +58,8 @@ typedef struct tb_factor {
     bool transposed, conjugated, unit_diagonal; /* of a solve: how A is read */
     tb_pivots
         pivots; /* of LU, m or n, the smaller: the row, from 1, that each row was exchanged with, one after the other */
-    tb_matrix b; /* of a solve, with n rows; otherwise it has no element and no data */
+    tb_reflectors reflectors; /* of QR */
+    tb_matrix b;              /* of a solve, with n rows; otherwise it has no element and no data */
     int64_t *
         info; /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor, or a pivot is 0: then
                          nothing is solved */
@@ -86,7 +98,8 @@ static inline bool tb_solves(const tb_factor *factor)
 /* The routine that makes such factors and does nothing else. */
 static inline tb_routine tb_factoring_routine(const tb_factor *factor)
 {
-    static const tb_routine routines[TB_FACTORS_COUNT] = {[TB_CHOLESKY] = TB_SPOTRF, [TB_LU] = TB_SGETRF};
+    static const tb_routine routines[TB_FACTORS_COUNT] = {
+        [TB_CHOLESKY] = TB_SPOTRF, [TB_LU] = TB_SGETRF, [TB_QR] = TB_SGEQRF};
     return (tb_routine)((int)routines[tb_factors_of(factor)] + (int)factor->a.element);
 }
 
@@ -104,6 +117,15 @@ static inline tb_factor tb_getrf(tb_routine routine, int64_t m, int64_t n, void 
         .pivots = pivots,
         .info = info,
     };
+}
+
+/* The arguments in the order of GEQRF. */
+static inline tb_factor tb_geqrf(tb_routine routine, int64_t m, int64_t n, void *data, int64_t ld, void *tau,
+                                 int64_t *info)
+{
+    tb_factor factor = tb_getrf(routine, m, n, data, ld, (tb_pivots){NULL, 0}, info);
+    factor.reflectors.tau = tau;
+    return factor;
 }
 
 /* Rows first, first + 1, ... of a matrix, so many, are exchanged with those of its rows, from 1, that pivots say, the last one first where
@@ -137,7 +159,8 @@ static inline double tb_factor_volume(const tb_factor *factor)
     const double m = (double)factor->m, n = (double)factor->n, k = (double)tb_factor_order(factor),
                  made = factor->stored == TB_FULL ? k * (m * n - k * (m + n) / 2 + k * k / 3) : n * n * n / 6,
                  solved = n * n * (double)factor->b.columns / (tb_factors_of(factor) == TB_A_ITSELF ? 2 : 1),
-                 all = (tb_makes_factors(factor) ? made : 0) + (tb_solves(factor) ? solved : 0);
+                 all = (tb_makes_factors(factor) ? made * (tb_factors_of(factor) == TB_QR ? 2 : 1) : 0) +
+                       (tb_solves(factor) ? solved : 0);
     return all * (tb_is_complex(factor->a.element) ? 4 : 1);
 }
 

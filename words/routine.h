@@ -34,6 +34,7 @@ typedef enum tb_factors {
     TB_A_ITSELF, /* a triangle */
     TB_CHOLESKY,
     TB_LU, /* and pivots */
+    TB_QR, /* and tau */
     TB_FACTORS_COUNT,
 } tb_factors;
 

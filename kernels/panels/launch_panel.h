@@ -2,6 +2,7 @@
  *
  *     POTRF   a block of the diagonal, of n x n
  *     GETRF   m rows of a few columns, from the diagonal down; its pivots are those of its own rows, of 32 bits
+ *     GEQRF   the same, of no more columns than rows; with tau, T and V
  */
 #ifndef TB_LAUNCH_PANEL_H
 #define TB_LAUNCH_PANEL_H
@@ -11,7 +12,7 @@
 
 extern tb_entry tb_entries_potrf_panel[TB_ELEMENTS];
 
-/* The largest order of a panel of the routine's class that is one launch, of GETRF its columns; 0: there is none of this routine. */
+/* The largest order of a panel of the routine's class that is one launch, of GETRF and GEQRF its columns; 0: there is none of this routine. */
 int64_t tb_panel_order(tb_routine routine);
 
 /* Whether the block is one: of such a routine and its element, and not larger than that. */
@@ -26,7 +27,7 @@ int64_t tb_panel_rows(tb_routine routine, tb_target target);
 size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target);
 
 /* Whether such a device takes the block: one that tb_is_panel, with no more rows than that, with a workspace (not NULL) if it needs one,
- * and of GETRF all of whose rows have numbers, from 1, that 32 bits hold. */
+ * and of GETRF and GEQRF all of whose rows have numbers, from 1, that 32 bits hold. */
 bool tb_takes_panel(tb_target target, const tb_factor *block, int64_t position, const void *workspace);
 
 /* Factors a block, which the device takes (others are refused, TB_UNSUPPORTED) and begins at a position of the matrix, in its rows and in its
@@ -35,6 +36,7 @@ bool tb_takes_panel(tb_target target, const tb_factor *block, int64_t position, 
  *
  *     POTRF   it stays as it was, and info is set to the column, from 1, of the matrix. Where info is not 0 before, nothing is done
  *     GETRF   a pivot that is 0 stops nothing, and info, where it is 0 before, is set to the column of the first one
+ *     GEQRF   there always is one, and info is left alone
  */
 tb_status tb_launch_panel(const tb_launcher *launcher, const tb_factor *block, int64_t position,
                           int64_t *info, void *workspace);

@@ -8,6 +8,7 @@
 #include "lib/process/leaving.h"
 #include "lib/user/options.h"
 #include "sequences/factorization.h"
+#include "sequences/qr.h"
 #include "sequences/substitution.h"
 #include "words/integers.h"
 
@@ -16,7 +17,8 @@
 /* ---- Beside the matrices ---------------------------------------------------------------------------------- */
 
 /* On the device, one behind the other, of which all but the pivots is cleared first: infos, where the first is that which ends a
- * factorization, and others passing's; that of one which nothing ends; a part of the panels' workspace, and the rest; and pivots. */
+ * factorization, and others passing's; that of one which nothing ends; a part of the panels' workspace, and the rest; and pivots, or tau and
+ * what QR's steps write beside it. */
 typedef struct beside {
     int64_t infos[TB_PASSING_INFOS], result;
     _Alignas(16) char workspace[];
@@ -33,6 +35,18 @@ static bool exchanges_rows(const tb_factoring *work)
 static size_t pivot_bytes(const tb_factoring *work)
 {
     return exchanges_rows(work) ? (size_t)tb_factor_order(work->factor) * sizeof(int32_t) : 0;
+}
+
+static bool reflects(const tb_factoring *work)
+{
+    return tb_factors_of(work->factor) == TB_QR;
+}
+
+static size_t tau_bytes(const tb_factoring *work, int64_t columns)
+{
+    return reflects(work) ? (size_t)tb_smaller(columns, tb_factor_order(work->factor)) *
+                                tb_bytes_of(work->factor->a.element)
+                          : 0;
 }
 
 /* The option DEVICE_MEMORY counts the copies as well. */
@@ -57,6 +71,23 @@ static tb_status take_copy(tb_factoring *work, int number)
     return TB_OK;
 }
 
+/* Behind so many bytes. */
+static tb_status take_beside(tb_factoring *work, size_t head)
+{
+    enum { ALIGNMENT = 256 };
+    const size_t tau = (head + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
+                 steps = tau + (tau_bytes(work, INT64_MAX) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
+                 bytes = reflects(work) ? steps + tb_qr_workspace(work->factor) : head + pivot_bytes(work);
+    if (reflects(work) && !is_allowed(work->held.bytes + bytes))
+        return TB_OUT_OF_MEMORY;
+    TB_TRY(tb_take_buffer(work->plan->place.device, bytes, &work->beside));
+    work->there.pivots = (tb_pivots){(char *)work->beside.memory + head, 32};
+    work->there.reflectors.tau = (char *)work->beside.memory + tau;
+    if (reflects(work))
+        tb_place_reflectors(&work->there, (char *)work->beside.memory + steps);
+    return TB_OK;
+}
+
 tb_status tb_take_factoring_memory(tb_factoring *work)
 {
     const int device = work->plan->place.device;
@@ -66,13 +97,10 @@ tb_status tb_take_factoring_memory(tb_factoring *work)
     work->there = *factor;
     if (tb_makes_factors(factor))
         work->there.routine = tb_factoring_routine(factor);
-    const size_t workspace = tb_panel_workspace(work->there.routine, factor->m, tb_machine_target(device)),
-                 head = CLEARED_BYTES + workspace;
+    const size_t workspace = tb_panel_workspace(work->there.routine, factor->m, tb_machine_target(device));
     for (int i = 0; i < tb_factored_count(work); i++)
         TB_TRY(take_copy(work, i));
-    TB_TRY(tb_take_buffer(device, head + pivot_bytes(work), &work->beside));
-    work->there.pivots = (tb_pivots){(char *)work->beside.memory + head, 32};
-    return TB_OK;
+    return take_beside(work, CLEARED_BYTES + workspace);
 }
 
 void tb_give_factoring_memory(tb_factoring *work)
@@ -143,7 +171,8 @@ static tb_status enqueue_panel(tb_factoring *work, const tb_sequence_step *step)
 {
     beside *beside = work->beside.memory;
     return tb_enqueue_panel(work->stream, &step->panel, step->position,
-                            exchanges_rows(work) ? &beside->result : beside->infos, beside->workspace);
+                            exchanges_rows(work) || reflects(work) ? &beside->result : beside->infos,
+                            beside->workspace);
 }
 
 static tb_status take_step(tb_factoring *work, const tb_sequence_step *step)
@@ -165,13 +194,39 @@ static tb_status finish_columns(tb_factoring *work, int number, int64_t columns)
     return work->passes ? tb_finish_columns(&of->passing, columns) : TB_OK;
 }
 
+/* tau of columns that are finished, which are so many, is in the program's memory before they are. */
+static tb_status tell_tau(tb_factoring *work, int64_t columns)
+{
+    const size_t first = tau_bytes(work, work->matrices[0].walked), end = tau_bytes(work, columns);
+    const tb_copy tau = tb_copy_of_bytes(TB_DEVICE_TO_HOST, (char *)work->factor->reflectors.tau + first,
+                                         (const char *)work->there.reflectors.tau + first, end - first);
+    if (first == end)
+        return TB_OK;
+    TB_TRY(tb_issue_copy(work->stream, &tau));
+    return tb_synchronize(work->stream);
+}
+
+/* So often at most: the device waits for it. Not measured. */
+#define TAU_TIMES 8
+
+static tb_status finish_reflected(tb_factoring *work, int64_t columns)
+{
+    const int64_t all = work->factor->n, few = work->passes ? all / TAU_TIMES : all;
+    if (columns < all && columns - work->matrices[0].walked < few)
+        return TB_OK;
+    TB_TRY(tell_tau(work, columns));
+    return finish_columns(work, 0, columns);
+}
+
 /* In passing, a pivot that is not positive ends the walk; in the device's memory nobody looks before its end. */
 static tb_status visit_factoring(tb_visitor *visitor, const tb_sequence_step *step)
 {
     tb_factoring *work = (tb_factoring *)visitor;
+    const int64_t end = step->finished.first + step->finished.count;
     TB_TRY(take_step(work, step));
-    return step->finished.count > 0 ? finish_columns(work, 0, step->finished.first + step->finished.count)
-                                    : TB_OK;
+    if (step->finished.count == 0)
+        return TB_OK;
+    return reflects(work) ? finish_reflected(work, end) : finish_columns(work, 0, end);
 }
 
 static tb_status visit_solving(tb_visitor *visitor, const tb_sequence_step *step)

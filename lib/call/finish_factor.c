@@ -1,6 +1,7 @@
 #include "lib/call/finish_factor.h"
 
 #include "lib/call/portable_panel.h"
+#include "lib/call/portable_qr.h"
 #include "lib/call/run.h"
 #include "lib/process/callers_state.h"
 #include "lib/user/log.h"
@@ -36,7 +37,9 @@ static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
 {
     steps all = {.visitor = {visit}, .host = host, .by_loops = true, .info = tb_first_zero(factor)};
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
-    if (tb_makes_factors(factor)) {
+    if (tb_factors_of(factor) == TB_QR)
+        tb_reflect_by_loops(factor);
+    else if (tb_makes_factors(factor)) {
         const tb_factor alone = factored_alone(factor);
         (void)tb_walk_factor(&alone, TB_PORTABLE_PANEL_ORDER, TB_PORTABLE_PANEL_ORDER, &all.visitor);
     }
@@ -79,6 +82,10 @@ static tb_status do_panel(steps *all, const tb_sequence_step *step)
 {
     const tb_factor *panel = &step->panel;
     const bool has_pivots = panel->pivots.data != NULL;
+    if (tb_factors_of(panel) == TB_QR) {
+        (void)factor(panel, all->host);
+        return TB_OK;
+    }
     const int64_t info = has_pivots      ? eliminate(all, panel, step->position)
                          : all->by_loops ? tb_factor_by_loops(panel)
                                          : factor(panel, all->host);
@@ -94,6 +101,8 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
         return do_panel(all, step);
     if (step->kind == TB_STEP_EXCHANGE)
         tb_exchange_rows(&step->exchange);
+    else if (step->kind == TB_STEP_REFLECT)
+        tb_apply_reflectors(&step->panel);
     else
         compute(&step->product, all->host);
     return TB_OK;

@@ -1,7 +1,7 @@
 /* Factorizations and solves on a device. It has copies of the matrices, on which the sequence's steps are done (factoring.c). Of the
  * program's matrices finished columns alone are written, in order, when it is known that they are, and A's before B's; the rest is as it
  * was. So the host can go on from there when a device fails, and where Cholesky's pivot is not positive, which the host's own routine has
- * to say. Pivots that rows are exchanged by are known, all of them, before any column is written. A matrix in host memory passes column
+ * to say. Pivots that rows are exchanged by are known, all of them, before any column is written, and tau of columns before these. A matrix in host memory passes column
  * by column (lib/streaming/passing.h).
  */
 #include "lib/call/factoring.h"

@@ -323,15 +323,29 @@ static bool holds_pivots(const tb_holdings *holdings, int device, tb_pivots pivo
            (bytes == 0 || holdings->holds(holdings, device, address, bytes));
 }
 
+static bool holds_reflectors(const tb_holdings *holdings, int device, const tb_factor *block)
+{
+    const tb_reflectors *reflectors = &block->reflectors;
+    const int64_t order = block->n;
+    const tb_element element = block->a.element;
+    const tb_matrix tau = {reflectors->tau, order, 1, order, element},
+                    t = {reflectors->t, order, order, reflectors->ld_of_t, element},
+                    v = {reflectors->v, block->m, order, reflectors->ld_of_v, element};
+    return holds_matrix(holdings, device, &tau) && holds_matrix(holdings, device, &t) &&
+           holds_matrix(holdings, device, &v);
+}
+
 /* The workspace is not looked at: it becomes the server's own (lib/server/orders.c). */
 static bool check_panel(const tb_holdings *holdings, const tb_chip *chip, const tb_panel *panel)
 {
     const tb_factor *block = &panel->block;
     const uint64_t info = (uintptr_t)panel->info;
-    const bool pivots = tb_routine_rows[block->routine].class == TB_CLASS_GETRF;
+    const bool pivots = tb_routine_rows[block->routine].class == TB_CLASS_GETRF,
+               reflectors = tb_routine_rows[block->routine].class == TB_CLASS_GEQRF;
     return tb_is_panel(block) && block->m <= tb_panel_rows(block->routine, tb_target_of(chip)) &&
            is_extent(panel->position) && holds_matrix(holdings, chip->device, &block->a) &&
            (!pivots || holds_pivots(holdings, chip->device, block->pivots, tb_smaller(block->m, block->n))) &&
+           (!reflectors || holds_reflectors(holdings, chip->device, block)) &&
            info % sizeof *panel->info == 0 &&
            holdings->holds(holdings, chip->device, info, sizeof *panel->info);
 }

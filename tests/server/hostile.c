@@ -91,6 +91,12 @@ static void draw_launch(const client *client, check_random *random, tb_command *
 static tb_panel draw_panel(const client *client, check_random *random)
 {
     const tb_pivots pivots = {.data = at(client, 2), .bits = 32};
+    tb_factor qr = tb_geqrf(TB_DGEQRF, N, check_between(random, 1, N), at(client, 0), N, at(client, 2), NULL);
+    qr.reflectors.t = at(client, (int)check_between(random, 0, 3));
+    qr.reflectors.v = at(client, (int)check_between(random, 0, 3));
+    qr.reflectors.ld_of_t = qr.reflectors.ld_of_v = check_between(random, 1, 2 * N);
+    if (check_between(random, 0, 2) == 0)
+        return (tb_panel){.block = qr, .info = at(client, 3), .workspace = at(client, 1)};
     return (tb_panel){.block = check_between(random, 0, 1)
                                    ? tb_potrf(TB_DPOTRF, TB_LOWER, N, at(client, 0), N, NULL)
                                    : tb_getrf(TB_DGETRF, check_between(random, 1, 2 * N), N, at(client, 0),

@@ -29,6 +29,15 @@ static tb_panel lu_panel(int64_t rows)
                       .info = at(third)};
 }
 
+static tb_panel qr_panel(int64_t rows)
+{
+    tb_panel panel = {.block = tb_geqrf(TB_DGEQRF, rows, N, at(first), rows, at(second), NULL),
+                      .info = at(second)};
+    panel.block.reflectors =
+        (tb_reflectors){.tau = at(second), .t = at(second), .v = at(second), .ld_of_t = N, .ld_of_v = rows};
+    return panel;
+}
+
 static tb_matrix matrix_at(uint64_t address)
 {
     return (tb_matrix){.data = at(address), .rows = N, .columns = N, .ld = N, .element = TB_FP64};
@@ -148,6 +157,14 @@ CHANGE(lu_no_pivots, command->panel = lu_panel(N); command->panel.block.pivots.d
 CHANGE(lu_bits, command->panel = lu_panel(N); command->panel.block.pivots.bits = 64)
 CHANGE(lu_stored, command->panel = lu_panel(N); command->panel.block.stored = TB_LOWER;
        command->panel.block.pivots.data = at(second + 2))
+CHANGE(qr, command->panel = qr_panel(2 * N))
+CHANGE(qr_wide, command->panel = qr_panel(N - 1))
+CHANGE(qr_tau, command->panel = qr_panel(N); command->panel.block.reflectors.tau = at(second + 4))
+CHANGE(qr_no_tau, command->panel = qr_panel(N); command->panel.block.reflectors.tau = NULL)
+CHANGE(qr_t, command->panel = qr_panel(N); command->panel.block.reflectors.t = at(UINT64_C(1) << 40))
+CHANGE(qr_ld_of_t, command->panel = qr_panel(N); command->panel.block.reflectors.ld_of_t = INT64_MAX / 16)
+CHANGE(qr_v, command->panel = qr_panel(N); command->panel.block.reflectors.v = at(UINT64_C(1) << 40))
+CHANGE(qr_ld_of_v, command->panel = qr_panel(N); command->panel.block.reflectors.ld_of_v = N - 1)
 CHANGE(exchange_rows, command->exchange.count = N + 1)
 CHANGE(exchange_first, command->exchange.first = 1)
 CHANGE(exchange_before, command->exchange.first = -1; command->exchange.count = 1)
@@ -169,7 +186,7 @@ typedef struct rule {
 
 static bool is_sound(const rule *rule)
 {
-    return rule->change == nothing || rule->change == lu;
+    return rule->change == nothing || rule->change == lu || rule->change == qr;
 }
 
 static void come(raw_client *client)
@@ -267,6 +284,14 @@ static const rule rules[] = {
     {"a panel of LU without pivots", TB_COMMAND_PANEL, lu_no_pivots},
     {"a panel of LU with larger pivots", TB_COMMAND_PANEL, lu_bits},
     {"a panel of LU of a triangle, with pivots anywhere", TB_COMMAND_PANEL, lu_stored},
+    {"a panel of QR", TB_COMMAND_PANEL, qr},
+    {"a panel of QR that is wide", TB_COMMAND_PANEL, qr_wide},
+    {"a panel of QR with tau anywhere", TB_COMMAND_PANEL, qr_tau},
+    {"a panel of QR without tau", TB_COMMAND_PANEL, qr_no_tau},
+    {"a panel of QR with T anywhere", TB_COMMAND_PANEL, qr_t},
+    {"a panel of QR with a T that is too large", TB_COMMAND_PANEL, qr_ld_of_t},
+    {"a panel of QR with V anywhere", TB_COMMAND_PANEL, qr_v},
+    {"a panel of QR with a V of fewer rows", TB_COMMAND_PANEL, qr_ld_of_v},
     {"an exchange", TB_COMMAND_EXCHANGE, nothing},
     {"an exchange of more rows", TB_COMMAND_EXCHANGE, exchange_rows},
     {"an exchange of rows beyond the last", TB_COMMAND_EXCHANGE, exchange_first},

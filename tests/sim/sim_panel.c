@@ -1,8 +1,10 @@
 /* Panels and exchanges of rows on the simulated device: what the kernels of kernels/panels do. */
+#include "kernels/panels/geqrf.h"
 #include "kernels/panels/getrf.h"
 #include "kernels/panels/launch_laswp.h"
 #include "kernels/panels/launch_panel.h"
 #include "lib/call/portable_panel.h"
+#include "lib/call/portable_qr.h"
 #include "tests/sim/sim.h"
 #include "words/integers.h"
 
@@ -11,6 +13,28 @@
 static bool is_getrf(const tb_factor *block)
 {
     return tb_routine_rows[block->routine].class == TB_CLASS_GETRF;
+}
+
+static bool is_geqrf(const tb_factor *block)
+{
+    return tb_routine_rows[block->routine].class == TB_CLASS_GEQRF;
+}
+
+static void *reach_numbers(const tb_factor *block, void *data, int64_t rows, int64_t columns, int64_t ld,
+                           int device, const char *what)
+{
+    tb_matrix matrix = {data, rows, columns, ld, block->a.element};
+    sim_reach_matrix(&matrix, device, what);
+    return matrix.data;
+}
+
+static void reach_reflectors(tb_factor *block, int device)
+{
+    tb_reflectors *to = &block->reflectors;
+    const int64_t order = block->n;
+    to->tau = reach_numbers(block, to->tau, order, 1, order, device, "tau");
+    to->t = reach_numbers(block, to->t, order, order, to->ld_of_t, device, "T");
+    to->v = reach_numbers(block, to->v, block->m, order, to->ld_of_v, device, "V");
 }
 
 static void reach_pivots(tb_pivots *pivots, int64_t count, int device)
@@ -33,18 +57,21 @@ tb_status sim_reach_panel(tb_panel *panel, int device, tb_target target)
     sim_reach_matrix(&block->a, device, "a panel");
     if (is_getrf(block))
         reach_pivots(&block->pivots, tb_smaller(block->m, block->n), device);
+    if (is_geqrf(block))
+        reach_reflectors(block, device);
     panel->info = sim_reach(panel->info, sizeof *panel->info, device, "info");
     return TB_OK;
 }
 
 /* Flags are 0 before and after, and what lies behind them is anything. */
-static void use_workspace(char *workspace)
+static void use_workspace(char *workspace, bool geqrf)
 {
-    for (int i = 0; i < TB_GETRF_FLAG_BYTES; i++)
+    const size_t flags = geqrf ? TB_GEQRF_FLAG_BYTES : TB_GETRF_FLAG_BYTES,
+                 all = geqrf ? TB_GEQRF_LETTERS_BYTES(sizeof(float)) : TB_GETRF_LETTERS_BYTES(sizeof(float));
+    for (size_t i = 0; i < flags; i++)
         if (workspace[i] != 0)
             sim_abort("a panel's workspace was not set to 0");
-    memset(workspace + TB_GETRF_FLAG_BYTES, 0xfa,
-           TB_GETRF_LETTERS_BYTES(sizeof(float)) - TB_GETRF_FLAG_BYTES);
+    memset(workspace + flags, 0xfa, all - flags);
 }
 
 /* A block of POTRF's with a pivot that is not positive stays as it was. */
@@ -53,7 +80,12 @@ void sim_run_panel(const tb_panel *panel, bool fault)
     tb_factor block = panel->block;
     const int64_t columns = fault ? block.n / 2 : block.n;
     if (panel->workspace)
-        use_workspace(panel->workspace);
+        use_workspace(panel->workspace, is_geqrf(&block));
+    if (is_geqrf(&block)) {
+        block.n = block.a.columns = columns;
+        tb_reflect_by_loops(&block);
+        return;
+    }
     if (!is_getrf(&block) && *panel->info != 0)
         return;
     if (is_getrf(&block))

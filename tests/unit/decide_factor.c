@@ -118,6 +118,8 @@ static tb_factor factor_of_routine(tb_routine routine, int64_t n, int64_t nrhs)
 {
     tb_factor factor = tb_class_of(routine)->factors == TB_LU
                            ? tb_getrf(routine, n, n, NULL, n, (tb_pivots){NULL, 32}, &info)
+                       : tb_class_of(routine)->factors == TB_QR
+                           ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
                            : tb_potrf(routine, TB_LOWER, n, NULL, n, &info);
     if (tb_solves(&factor))
         factor.b = (tb_matrix){.rows = n, .columns = nrhs, .ld = n, .element = factor.a.element};
@@ -229,7 +231,12 @@ static void a_factorization_leaves_for_a_saving(void)
 
 /* ---- Forecasts -------------------------------------------------------------------------------------------- */
 
-/* The host's are those of OpenBLAS that were measured. */
+static tb_factor qr_of(int64_t m, int64_t n)
+{
+    return tb_geqrf(TB_DGEQRF, m, n, NULL, m, NULL, &info);
+}
+
+/* The host's are those of OpenBLAS that were measured, and of QR half of what NumPy takes for Q and R. */
 static void the_host_takes_what_was_measured(void)
 {
     static const struct {
@@ -238,7 +245,8 @@ static void the_host_takes_what_was_measured(void)
         double seconds;
     } measured[] = {{TB_DPOTRF, 512, 1.3e-3}, {TB_DPOTRF, 1024, 5.0e-3}, {TB_DPOTRF, 2048, 22e-3},
                     {TB_DPOTRF, 4096, 87e-3}, {TB_DGETRF, 512, 3.5e-3},  {TB_DGETRF, 1024, 13e-3},
-                    {TB_DGETRF, 2048, 55e-3}, {TB_DGETRF, 4096, 283e-3}};
+                    {TB_DGETRF, 2048, 55e-3}, {TB_DGETRF, 4096, 283e-3}, {TB_DGEQRF, 512, 5e-3},
+                    {TB_DGEQRF, 1024, 25e-3}, {TB_DGEQRF, 2048, 110e-3}, {TB_DGEQRF, 4096, 560e-3}};
     const tb_facts facts = facts_when_up();
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const tb_factor factor = factor_of_routine(measured[i].routine, measured[i].n, 0);
@@ -267,6 +275,26 @@ static void forecasts_grow_with_the_order_and_look_at_few_steps(void)
               "n = %lld: %g s, %g s and at least %g s", (long long)n, host, device, least);
         CHECK(n < 1024 || (plan.route == TB_ROUTE_STREAMED && plan.device_seconds == device), "n = %lld: %s",
               (long long)n, tb_route_text(plan.route));
+    }
+}
+
+static void forecasts_of_qr_look_at_few_steps(void)
+{
+    enum { STEPS_MOST = 30, ORDER_MOST = 100000 };
+    const tb_facts facts = facts_when_up();
+    double before = 0;
+    for (int64_t n = TB_FACTOR_ORDER_LEAST; n <= ORDER_MOST; n += n / 5) {
+        const tb_factor factor = qr_of(n, n), tall = qr_of(2 * n, n), wide = qr_of(n, 2 * n);
+        steps = 0;
+        const double device = tb_factor_seconds(&factor, &facts, &h200s[0], 512);
+        CHECK(steps <= STEPS_MOST, "QR of n = %lld: %d steps", (long long)n, steps);
+        CHECK(device > before && device < tb_factor_seconds(&tall, &facts, &h200s[0], 512) &&
+                  device < tb_factor_seconds(&wide, &facts, &h200s[0], 512) &&
+                  tb_factor_seconds_least(&factor, &facts) < device,
+              "QR of n = %lld: %g s", (long long)n, device);
+        CHECK(n < 2048 || tb_decide_factor(&factor, &facts).route == TB_ROUTE_STREAMED,
+              "QR of n = %lld: host", (long long)n);
+        before = device;
     }
 }
 
@@ -398,6 +426,7 @@ int main(void)
     a_factorization_leaves_for_a_saving();
     the_host_takes_what_was_measured();
     forecasts_grow_with_the_order_and_look_at_few_steps();
+    forecasts_of_qr_look_at_few_steps();
     forecasts_of_solves_grow_with_the_columns();
     both_ways_of_the_link_take_their_time();
     few_blocks_tell_what_all_take();

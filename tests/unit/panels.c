@@ -227,6 +227,47 @@ static void refused_panels(void)
     REFUSES(block.routine = TB_ROUTINES);
 }
 
+static tb_factor qr_of(int64_t rows, int64_t columns)
+{
+    tb_factor block = tb_geqrf(TB_DGEQRF, rows, columns, memory, rows, memory, NULL);
+    block.reflectors =
+        (tb_reflectors){.tau = memory, .t = memory, .v = memory, .ld_of_t = columns, .ld_of_v = rows};
+    return block;
+}
+
+#define REFUSES_QR(change)                                                                                   \
+    do {                                                                                                     \
+        tb_factor block = qr_of(300, 20);                                                                    \
+        change;                                                                                              \
+        refuses(#change, block, 0, memory);                                                                  \
+    } while (0)
+
+/* Of QR a block, a cluster or a grid, too, which alone needs a workspace. */
+static void panels_of_qr(void)
+{
+    noted a100 = on(80, 108, NULL);
+    const tb_factor alone = qr_of(256, 32), grid = qr_of(20000, 32);
+    const size_t workspace = tb_panel_workspace(TB_DGEQRF, 20000, a100.launcher.target);
+    CHECK(tb_panel_workspace(TB_DGEQRF, 256, a100.launcher.target) == 0 && workspace > TB_PANEL_CLEARED_BYTES,
+          "%zu bytes of a grid", workspace);
+    CHECK(tb_launch_panel(&a100.launcher, &alone, 0, &info, NULL) == TB_OK && !a100.together &&
+              strcmp(a100.symbol, "dgeqrf_alone") == 0,
+          "a block is %s", a100.symbol);
+    CHECK(tb_launch_panel(&a100.launcher, &grid, 0, &info, memory) == TB_OK && a100.together &&
+              strcmp(a100.symbol, "dgeqrf_grid") == 0,
+          "a grid is %s", a100.symbol);
+    refuses("no workspace", grid, 0, NULL);
+    refuses("a row before the matrix", alone, -1, memory);
+    REFUSES_QR(block.n = block.a.columns = block.reflectors.ld_of_t = tb_panel_order(TB_DGEQRF) + 1);
+    REFUSES_QR(block.m = block.a.rows = 19);
+    REFUSES_QR(block.reflectors.tau = NULL);
+    REFUSES_QR(block.reflectors.t = NULL);
+    REFUSES_QR(block.reflectors.v = NULL);
+    REFUSES_QR(block.reflectors.ld_of_t--);
+    REFUSES_QR(block.reflectors.ld_of_v--);
+    REFUSES_QR(block.a.element = TB_FP32);
+}
+
 /* ---- Exchanges ---------------------------------------------------------------------------------------------- */
 
 static tb_row_exchange make_exchange(void)
@@ -282,6 +323,7 @@ int main(void)
     forms_of_small_devices();
     the_most_rows();
     refused_panels();
+    panels_of_qr();
     exchanges();
     return check_result();
 }

@@ -143,6 +143,11 @@ static void a_rectangle_has_two_extents(void)
     CHECK(tb_task_flops(task) == 2 * 6 * (8 * 6 - 3 * 14 + 12), "%g flops", tb_task_flops(task));
     tb_print_task(task, text);
     CHECK(strcmp(text, "sgetrf m=8 n=6 lda=9") == 0, "%s", text);
+    const tb_factor qr = tb_geqrf(TB_CGEQRF, 8, 6, NULL, 9, NULL, NULL);
+    CHECK(tb_task_flops(tb_task_of_factor(&qr)) == 8 * (8 * 36 - 72), "of QR: %g flops",
+          tb_task_flops(tb_task_of_factor(&qr)));
+    tb_print_task(tb_task_of_factor(&qr), text);
+    CHECK(strcmp(text, "cgeqrf m=8 n=6 lda=9") == 0, "%s", text);
 }
 
 /* Of each class: what of A is read, and how; multiply-adds by the factors, and to them. */

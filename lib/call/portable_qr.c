@@ -1,0 +1,178 @@
+#include "lib/call/portable_qr.h"
+
+#include "words/integers.h"
+
+#include <math.h>
+
+/* Real numbers have no imaginary part. Those of single precision are rounded when they are stored. */
+typedef struct number {
+    double re, im;
+} number;
+
+static number get(const tb_matrix *a, int64_t row, int64_t column)
+{
+    const double *wide = tb_at(a, row, column);
+    const float *narrow = tb_at(a, row, column);
+    const bool has_im = tb_is_complex(a->element);
+    return tb_real_of(a->element) == TB_FP64 ? (number){wide[0], has_im ? wide[1] : 0}
+                                             : (number){(double)narrow[0], has_im ? (double)narrow[1] : 0};
+}
+
+static void set(const tb_matrix *a, int64_t row, int64_t column, number value)
+{
+    double *wide = tb_at(a, row, column);
+    float *narrow = tb_at(a, row, column);
+    for (int part = 0; part < (tb_is_complex(a->element) ? 2 : 1); part++)
+        if (tb_real_of(a->element) == TB_FP64)
+            wide[part] = part ? value.im : value.re;
+        else
+            narrow[part] = (float)(part ? value.im : value.re);
+}
+
+static number times(number x, number y)
+{
+    return (number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+
+static number adjoint(number x)
+{
+    return (number){x.re, -x.im};
+}
+
+static number divide(number x, number y)
+{
+    const bool wide = fabs(y.re) >= fabs(y.im);
+    const double larger = wide ? y.re : y.im, smaller = wide ? y.im : y.re, ratio = smaller / larger,
+                 whole = larger + smaller * ratio;
+    return wide ? (number){(x.re + x.im * ratio) / whole, (x.im - x.re * ratio) / whole}
+                : (number){(x.re * ratio + x.im) / whole, (x.im * ratio - x.re) / whole};
+}
+
+static tb_matrix tau_of(const tb_factor *block)
+{
+    return (tb_matrix){.data = block->reflectors.tau, .ld = 1, .element = block->a.element};
+}
+
+/* Of what is below a row; squares of which none is too large or too small. */
+static double length_below(const tb_matrix *a, int64_t row, int64_t column)
+{
+    double largest = 0, sum = 0;
+    for (int64_t i = row + 1; i < a->rows; i++) {
+        const number x = get(a, i, column);
+        largest = fmax(largest, fmax(fabs(x.re), fabs(x.im)));
+        if (isnan(x.re) || isnan(x.im))
+            return NAN;
+    }
+    for (int64_t i = row + 1; i < a->rows && largest > 0; i++) {
+        const number x = get(a, i, column);
+        sum += (x.re / largest) * (x.re / largest) + (x.im / largest) * (x.im / largest);
+    }
+    return largest * sqrt(sum);
+}
+
+/* Makes column j's reflector, as LARFG does. */
+static number make_reflector(const tb_matrix *a, int64_t j)
+{
+    const number head = get(a, j, j);
+    const double below = length_below(a, j, j), length = hypot(hypot(head.re, head.im), below),
+                 beta = head.re >= 0 ? -length : length;
+    if (below == 0 && head.im == 0)
+        return (number){0, 0};
+    const number by = {head.re - beta, head.im};
+    for (int64_t i = j + 1; i < a->rows; i++)
+        set(a, i, j, divide(get(a, i, j), by));
+    set(a, j, j, (number){beta, 0});
+    return (number){(beta - head.re) / beta, -head.im / beta};
+}
+
+/* v' of one column times another one, from v's first row on. */
+static number product_of(const tb_matrix *v, int64_t j, const tb_matrix *with, int64_t column)
+{
+    number sum = get(with, j, column);
+    for (int64_t i = j + 1; i < v->rows; i++) {
+        const number x = times(adjoint(get(v, i, j)), get(with, i, column));
+        sum.re += x.re;
+        sum.im += x.im;
+    }
+    return sum;
+}
+
+/* H' of a column, with v of column j. */
+static void reflect(const tb_matrix *v, int64_t j, number tau, const tb_matrix *to, int64_t column)
+{
+    const number by = times(adjoint(tau), product_of(v, j, to, column));
+    if (tau.re == 0 && tau.im == 0)
+        return;
+    for (int64_t i = j; i < v->rows; i++) {
+        const number x = i == j ? by : times(get(v, i, j), by), before = get(to, i, column);
+        set(to, i, column, (number){before.re - x.re, before.im - x.im});
+    }
+}
+
+/* With v of another column's, which begins further down. */
+static number product_of_reflectors(const tb_matrix *v, int64_t one, int64_t further)
+{
+    number sum = adjoint(get(v, further, one));
+    for (int64_t i = further + 1; i < v->rows; i++) {
+        const number x = times(adjoint(get(v, i, one)), get(v, i, further));
+        sum.re += x.re;
+        sum.im += x.im;
+    }
+    return sum;
+}
+
+/* T's column j: -tau T (V' v), and tau. */
+static void make_t(const tb_factor *block, const tb_matrix *t, int64_t j, number tau)
+{
+    for (int64_t i = 0; i < t->columns; i++)
+        set(t, i, j, i == j ? tau : (number){0, 0});
+    for (int64_t i = 0; i < j; i++) {
+        number sum = {0, 0};
+        for (int64_t k = i; k < j; k++) {
+            const number x = times(get(t, i, k), product_of_reflectors(&block->a, k, j));
+            sum.re -= x.re;
+            sum.im -= x.im;
+        }
+        set(t, i, j, times(tau, sum));
+    }
+}
+
+static void make_v(const tb_factor *block, const tb_matrix *v, int64_t j)
+{
+    for (int64_t i = 0; i < block->m; i++)
+        set(v, i, j, i < j ? (number){0, 0} : i == j ? (number){1, 0} : get(&block->a, i, j));
+}
+
+static void write_out(const tb_factor *block)
+{
+    const tb_reflectors *to = &block->reflectors;
+    const int64_t order = tb_factor_order(block);
+    const tb_matrix t = {to->t, order, order, to->ld_of_t, block->a.element},
+                    v = {to->v, block->m, order, to->ld_of_v, block->a.element}, tau = tau_of(block);
+    for (int64_t j = 0; j < order; j++) {
+        if (to->t)
+            make_t(block, &t, j, get(&tau, j, 0));
+        if (to->v)
+            make_v(block, &v, j);
+    }
+}
+
+void tb_reflect_by_loops(const tb_factor *block)
+{
+    const tb_matrix tau = tau_of(block);
+    for (int64_t j = 0; j < tb_factor_order(block); j++) {
+        const number own = make_reflector(&block->a, j);
+        set(&tau, j, 0, own);
+        for (int64_t column = j + 1; column < block->n; column++)
+            reflect(&block->a, j, own, &block->a, column);
+    }
+    write_out(block);
+}
+
+void tb_apply_reflectors(const tb_factor *block)
+{
+    const tb_matrix tau = tau_of(block);
+    for (int64_t column = 0; column < block->b.columns; column++)
+        for (int64_t j = 0; j < tb_factor_order(block); j++)
+            reflect(&block->a, j, get(&tau, j, 0), &block->b, column);
+}

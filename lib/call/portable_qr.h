@@ -1,0 +1,13 @@
+/* QR by reflectors where there is no LAPACK, and for what a device has begun: column by column. */
+#ifndef TB_PORTABLE_QR_H
+#define TB_PORTABLE_QR_H
+
+#include "words/factor.h"
+
+/* Factors a block of any size in its place, and tau with it, as the reference's GEQR2 does; T and V too, where there are such. */
+void tb_reflect_by_loops(const tb_factor *block);
+
+/* B := Q' B, of the reflectors that a block's columns have, which are no more than its rows, and tau. */
+void tb_apply_reflectors(const tb_factor *block);
+
+#endif

@@ -1,0 +1,241 @@
+/* QR by portable loops, and by the sequence's steps, which plain loops take: of every element, in all shapes. What is found is R and
+ * reflectors, each of which is unitary, and their product with R is the matrix. And from whatever is finished already.
+ */
+#include "lib/call/portable_qr.h"
+#include "sequences/qr.h"
+#include "tests/check.h"
+#include "words/integers.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GAP = 0x5a };
+
+typedef struct number {
+    double re, im;
+} number;
+
+static number get(const tb_matrix *a, int64_t i, int64_t j)
+{
+    const double *wide = tb_at(a, i, j);
+    const float *narrow = tb_at(a, i, j);
+    const bool im = tb_is_complex(a->element);
+    return tb_real_of(a->element) == TB_FP64 ? (number){wide[0], im ? wide[1] : 0}
+                                             : (number){(double)narrow[0], im ? (double)narrow[1] : 0};
+}
+
+static void put(const tb_matrix *a, int64_t i, int64_t j, number x)
+{
+    double *wide = tb_at(a, i, j);
+    float *narrow = tb_at(a, i, j);
+    for (int part = 0; part < (tb_is_complex(a->element) ? 2 : 1); part++)
+        if (tb_real_of(a->element) == TB_FP64)
+            wide[part] = part ? x.im : x.re;
+        else
+            narrow[part] = (float)(part ? x.im : x.re);
+}
+
+/* sum += x y, or x' y */
+static void add(number *sum, number x, number y, bool conjugated)
+{
+    const double im = conjugated ? -x.im : x.im;
+    sum->re += x.re * y.re - im * y.im;
+    sum->im += x.re * y.im + im * y.re;
+}
+
+static size_t bytes_of(const tb_matrix *a)
+{
+    return (size_t)(a->ld * a->columns) * tb_bytes_of(a->element);
+}
+
+static tb_matrix make_matrix(tb_element element, int64_t rows, int64_t columns, int64_t ld)
+{
+    tb_matrix a = {.rows = rows, .columns = columns, .ld = ld, .element = element};
+    a.data = malloc(bytes_of(&a) + 1);
+    memset(a.data, GAP, bytes_of(&a));
+    return a;
+}
+
+static tb_matrix copy_of(const tb_matrix *a)
+{
+    tb_matrix copy = *a;
+    copy.data = malloc(bytes_of(a) + 1);
+    memcpy(copy.data, a->data, bytes_of(a));
+    return copy;
+}
+
+static void fill(const tb_matrix *a, check_random *random)
+{
+    for (int64_t j = 0; j < a->columns; j++)
+        for (int64_t i = 0; i < a->rows; i++)
+            put(a, i, j, (number){(double)check_uniform(random), (double)check_uniform(random)});
+}
+
+/* ---- What is found ------------------------------------------------------------------------------------------ */
+
+static number v_at(const tb_matrix *factors, int64_t i, int64_t j)
+{
+    return i == j ? (number){1, 0} : get(factors, i, j);
+}
+
+/* A column, of m numbers, by H of column j. */
+static void reflect(const tb_matrix *factors, int64_t j, number tau, number *column)
+{
+    number sum = {0, 0}, by = {0, 0};
+    for (int64_t i = j; i < factors->rows; i++)
+        add(&sum, v_at(factors, i, j), column[i], true);
+    add(&by, tau, sum, false);
+    by = (number){-by.re, -by.im};
+    for (int64_t i = j; i < factors->rows; i++)
+        add(&column[i], v_at(factors, i, j), by, false);
+}
+
+static void check_unitary(const tb_matrix *factors, const tb_matrix *tau, double allowed)
+{
+    const int64_t order = tb_smaller(factors->rows, factors->columns);
+    for (int64_t j = 0; j < order; j++) {
+        const number own = get(tau, j, 0);
+        double squares = 0;
+        for (int64_t i = j; i < factors->rows; i++) {
+            const number v = v_at(factors, i, j);
+            squares += v.re * v.re + v.im * v.im;
+        }
+        const double off = fabs((own.re * own.re + own.im * own.im) * squares - 2 * own.re);
+        CHECK(off <= allowed && get(factors, j, j).im == 0, "reflector %d is off by %g, allowed %g", (int)j,
+              off, allowed);
+    }
+}
+
+/* Q R is A, and what lies between columns is as it was. */
+static void check_factors(const tb_matrix *factors, const tb_matrix *before, const tb_matrix *tau,
+                          const char *what)
+{
+    const int64_t m = factors->rows, n = factors->columns, order = tb_smaller(m, n);
+    const double allowed = 30 * (double)(order + 10) * tb_element_rows[factors->element].roundoff;
+    number *const column = malloc((size_t)m * sizeof *column);
+    double worst = 0;
+    bool gaps = true;
+    check_unitary(factors, tau, allowed);
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t i = 0; i < m; i++)
+            column[i] = i <= j ? get(factors, i, j) : (number){0, 0};
+        for (int64_t k = order - 1; k >= 0; k--)
+            reflect(factors, k, get(tau, k, 0), column);
+        double off = 0, size = 1;
+        for (int64_t i = 0; i < m; i++) {
+            const number x = get(before, i, j);
+            off = fmax(off, hypot(column[i].re - x.re, column[i].im - x.im));
+            size = fmax(size, hypot(x.re, x.im));
+        }
+        worst = fmax(worst, off / size);
+        for (const char *gap = tb_at(factors, m, j); gap < (const char *)tb_at(factors, 0, j + 1); gap++)
+            gaps = gaps && *gap == GAP;
+    }
+    CHECK(worst <= allowed && gaps, "%s, %d x %d of element %d: off by %g, allowed %g%s", what, (int)m,
+          (int)n, (int)factors->element, worst, allowed, gaps ? "" : "; gaps were written");
+    free(column);
+}
+
+/* ---- By steps ----------------------------------------------------------------------------------------------- */
+
+typedef struct watcher {
+    tb_visitor visitor;
+    const tb_matrix *a;
+    tb_matrix seen; /* finished columns as they were then */
+    int64_t finished;
+} watcher;
+
+static void multiply(const tb_product *p)
+{
+    for (int64_t j = 0; j < p->n; j++)
+        for (int64_t i = 0; i < p->m; i++) {
+            number sum = {0, 0}, all = {0, 0};
+            for (int64_t k = 0; k < p->k; k++)
+                add(&sum, p->a.transposed ? get(&p->a.matrix, k, i) : get(&p->a.matrix, i, k),
+                    get(&p->b.matrix, k, j), p->a.conjugated);
+            if (p->beta.re != 0)
+                all = get(&p->c.matrix, i, j);
+            all.re = p->beta.re * all.re + p->alpha.re * sum.re;
+            all.im = p->beta.re * all.im + p->alpha.re * sum.im;
+            put(&p->c.matrix, i, j, all);
+        }
+}
+
+static tb_status take(tb_visitor *visitor, const tb_sequence_step *step)
+{
+    watcher *all = (watcher *)visitor;
+    if (step->kind == TB_STEP_PRODUCT)
+        multiply(&step->product);
+    else if (step->kind == TB_STEP_PANEL)
+        tb_reflect_by_loops(&step->panel);
+    else if (step->kind == TB_STEP_REFLECT)
+        tb_apply_reflectors(&step->panel);
+    else
+        CHECK(false, "a step of kind %d", (int)step->kind);
+    if (step->finished.count > 0) {
+        CHECK(step->finished.first == all->finished, "columns are finished out of their order");
+        all->finished += step->finished.count;
+        const tb_matrix from =
+                            tb_rectangle(all->a, 0, step->finished.first, all->a->rows, step->finished.count),
+                        to = tb_rectangle(&all->seen, 0, step->finished.first, all->a->rows,
+                                          step->finished.count);
+        memcpy(to.data, from.data, bytes_of(&from));
+    }
+    return TB_OK;
+}
+
+static const tb_routine routines[TB_ELEMENTS] = {[TB_FP32] = TB_SGEQRF,
+                                                 [TB_FP64] = TB_DGEQRF,
+                                                 [TB_COMPLEX_FP32] = TB_CGEQRF,
+                                                 [TB_COMPLEX_FP64] = TB_ZGEQRF};
+
+/* A of numbers, or with columns of zeros. */
+static void try(tb_element element, int64_t m, int64_t n, int64_t panel, check_random *random)
+{
+    const tb_matrix a = make_matrix(element, m, n, m + check_between(random, 0, 2));
+    const int64_t order = tb_smaller(m, n);
+    fill(&a, random);
+    if (panel % 2)
+        for (int64_t i = 0; i < m; i++)
+            put(&a, i, n / 2, (number){0, 0});
+    const tb_matrix before = copy_of(&a), tau = make_matrix(element, order, 1, order), whole = copy_of(&a),
+                    part = copy_of(&a);
+    tb_factor factor = tb_geqrf(routines[element], m, n, a.data, a.ld, tau.data, NULL);
+    void *const workspace = aligned_alloc(256, (tb_qr_workspace(&factor) + 255) / 256 * 256);
+    memset(workspace, 0xff, tb_qr_workspace(&factor));
+    tb_place_reflectors(&factor, workspace);
+    watcher all = {.visitor = {take}, .a = &a, .seen = copy_of(&a)};
+    CHECK(tb_walk_qr(&factor, 0, panel, &all.visitor) == TB_OK && all.finished == n &&
+              memcmp(all.seen.data, a.data, bytes_of(&a)) == 0,
+          "%d x %d: %d columns are finished, or a finished one was written", (int)m, (int)n,
+          (int)all.finished);
+    check_factors(&a, &before, &tau, "by steps");
+
+    factor = tb_geqrf(routines[element], m, n, whole.data, whole.ld, tau.data, NULL);
+    tb_reflect_by_loops(&factor);
+    check_factors(&whole, &before, &tau, "by loops");
+
+    const int64_t done = check_between(random, 0, n);
+    memcpy(part.data, whole.data, (size_t)(done * part.ld) * tb_bytes_of(element));
+    if (done < order) /* of columns that are not finished tau is anything */
+        memset(tb_at(&tau, done, 0), 0xff, (size_t)(order - done) * tb_bytes_of(element));
+    factor.a.data = part.data;
+    CHECK(tb_resume_qr(&factor, done, &all.visitor) == TB_OK, "it does not go on");
+    check_factors(&part, &before, &tau, "from the middle");
+    free(all.seen.data), free(workspace), free(part.data), free(whole.data), free(tau.data);
+    free(before.data), free(a.data);
+}
+
+int main(void)
+{
+    static const int64_t shapes[][2] = {{1, 1},    {1, 5},    {5, 1},     {33, 32},  {40, 65},
+                                        {150, 90}, {90, 150}, {200, 129}, {130, 140}};
+    check_random random = {check_seed()};
+    for (int element = 0; element < TB_ELEMENTS; element++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            try((tb_element)element, shapes[i][0], shapes[i][1], 32, &random);
+            try((tb_element)element, shapes[i][0], shapes[i][1], 17, &random);
+        }
+    try(TB_FP64, 20, 1300, 32, &random);
+    return check_result();
+}
