@@ -1,6 +1,7 @@
 /* Every file of device code that the catalog names has been compiled, and every one that has been compiled is named. */
 #include "kernels/catalog.h"
 #include "kernels/fp64/launch_dgemm.h"
+#include "kernels/panels/launch_geqrf.h"
 #include "kernels/panels/launch_getrf.h"
 #include "kernels/panels/launch_laswp.h"
 #include "kernels/panels/launch_panel.h"
@@ -43,6 +44,7 @@ int main(void)
     for (tb_element element = 0; element < TB_ELEMENTS; element++) {
         note(tb_entries_potrf_panel[element].module);
         note(tb_entries_getrf[TB_GETRF_ALONE][TB_GETRF_ROWS_4][element].module);
+        note(tb_entries_geqrf[TB_GEQRF_ALONE][element].module);
     }
     for (int i = 0; i < module_count; i++) {
         const uint32_t *binary = tb_binary_in(&tb_own_code, modules[i]->name);
