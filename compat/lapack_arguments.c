@@ -100,6 +100,32 @@ int tb_read_solve(tb_routine routine, const char *letters, int64_t n, int64_t nr
     return ldb < least ? first + 6 + after_pivots : 0;
 }
 
+int tb_read_getri(tb_routine routine, int64_t n, void *a, int64_t lda, tb_pivots pivots, int64_t lwork,
+                  tb_factor *factor)
+{
+    *factor = tb_getrf(routine, n, n, a, lda, pivots, NULL);
+    if (n < 0)
+        return 1;
+    if (lda < tb_larger(n, 1))
+        return 3;
+    if (lwork == TB_WORK_QUERY)
+        return TB_IS_QUERY;
+    return lwork < tb_larger(n, 1) ? 6 : 0;
+}
+
+int tb_read_trtri(tb_routine routine, char letter, char diagonal, int64_t n, void *a, int64_t lda,
+                  tb_factor *factor)
+{
+    *factor = tb_potrf(routine, TB_LOWER, n, a, lda, NULL);
+    if (!read_letter('U', letter, factor))
+        return 1;
+    if (!read_letter('D', diagonal, factor))
+        return 2;
+    if (n < 0)
+        return 3;
+    return lda < tb_larger(n, 1) ? 5 : 0;
+}
+
 /* By their bits: a comparison could raise an exception of the caller's. */
 static bool is_nan_at(const char *number, tb_element real)
 {

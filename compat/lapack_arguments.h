@@ -34,6 +34,13 @@ void tb_unmake_work(tb_work *work);
 int tb_read_solve(tb_routine routine, const char *letters, int64_t n, int64_t nrhs, void *a, int64_t lda,
                   tb_pivots pivots, void *b, int64_t ldb, tb_factor *factor);
 
+/* With the same work. */
+int tb_read_getri(tb_routine routine, int64_t n, void *a, int64_t lda, tb_pivots pivots, int64_t lwork,
+                  tb_factor *factor);
+
+int tb_read_trtri(tb_routine routine, char letter, char diagonal, int64_t n, void *a, int64_t lda,
+                  tb_factor *factor);
+
 /* The letter that says how a solve reads A, as Fortran takes it. */
 static inline const char *tb_solve_operation(const tb_factor *factor)
 {

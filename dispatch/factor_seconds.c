@@ -4,6 +4,7 @@
 #include "dispatch/tiling.h"
 #include "kernels/panels/launch_panel.h"
 #include "sequences/factorization.h"
+#include "sequences/inversion.h"
 #include "sequences/lu.h"
 #include "sequences/qr.h"
 #include "sequences/substitution.h"
@@ -17,7 +18,8 @@
  * and 560. That is their multiply-adds at the rate of products, of QR at a part of it, and 4.5, 12 or 17 ns for each of the square's
  * elements, in which threads wait for each other: so much for each core and byte, as if fewer cores waited less. More have not been
  * measured. */
-#define QR_PRODUCTS 4.8
+#define QR_PRODUCTS      4.8
+#define INVERSE_PRODUCTS 3 /* not measured */
 static const double waiting_seconds[TB_FACTORS_COUNT] = {
     [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 17e-9 / 16 / 8};
 #define WAITING_CORES_MOST 16
@@ -26,10 +28,12 @@ double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine
 {
     const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element),
                  cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
-                 slower = tb_factors_of(factor) == TB_QR ? QR_PRODUCTS : 1,
+                 slower = tb_factors_of(factor) == TB_QR ? QR_PRODUCTS
+                          : tb_replacement_of(factor)    ? INVERSE_PRODUCTS
+                                                         : 1,
                  products = slower * 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
     return tb_known_ratio(machine->host_ratio) *
-           (products + (tb_makes_factors(factor) ? waiting_seconds[tb_factors_of(factor)] : 0) * cores * all);
+           (products + (tb_changes_a(factor) ? waiting_seconds[tb_factors_of(factor)] : 0) * cores * all);
 }
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
@@ -214,6 +218,18 @@ static double forecast_solve(forecast *all, const tb_factor *solved)
     return all->seconds;
 }
 
+static double forecast_replacement(forecast *all, tb_factor *replaced)
+{
+    replaced->b = (tb_matrix){.data = NOWHERE,
+                              .rows = replaced->n,
+                              .columns = replaced->n,
+                              .ld = replaced->a.ld,
+                              .element = replaced->a.element};
+    all->seconds = 0;
+    (void)tb_walk_replacement(replaced, &all->visitor); /* it cannot fail */
+    return all->seconds;
+}
+
 TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_facts *facts,
                                             const tb_chip *chip, int64_t block)
 {
@@ -230,7 +246,8 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
         there.places[role] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = chip->device};
     forecast all = {.visitor = {add_step}, .there = &made, .facts = &there, .chip = chip};
     return (tb_makes_factors(factor) ? forecast_factors(&all, block) : 0) +
-           (tb_solves(factor) ? forecast_solve(&all, &copy) : 0);
+           (tb_solves(factor) ? forecast_solve(&all, &copy) : 0) +
+           (tb_replacement_of(factor) ? forecast_replacement(&all, &copy) : 0);
 }
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */
@@ -240,14 +257,16 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
 static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, double steps)
 {
     const double all = (double)tb_task_bytes(tb_task_of_factor(factor)),
-                 back = tb_makes_factors(factor) ? all : (double)tb_matrix_bytes(&factor->b);
+                 back = tb_changes_a(factor) ? all : (double)tb_matrix_bytes(&factor->b),
+                 saved = tb_replacement_of(factor) ? all : 0;
     const tb_memory memory = facts->places[0].memory;
     const bool copied = memory == TB_MEMORY_HOST || (memory == TB_MEMORY_PINNED && chip->apart);
     const double copying = copied ? 1 / tb_copy_rate(&facts->machine, 1) : 0;
     return tb_known_ratio(facts->machine.streamed_ratio) *
            (TB_STREAMED_CALL_SECONDS + (copied ? TB_COPIED_CALL_SECONDS : 0) + steps +
             fmax(tb_link_seconds(all, chip->link_in, false), all * copying) +
-            fmax(tb_link_seconds(back, chip->link_out, false), back * copying));
+            fmax(tb_link_seconds(back, chip->link_out, false), back * copying) +
+            saved / tb_copy_rate(&facts->machine, 1));
 }
 
 double tb_factor_seconds_least(const tb_factor *factor, const tb_facts *facts)

@@ -6,6 +6,8 @@
  *     A = Q * R                     geqrf: A is m x n, and Q a product of reflectors
  *
  *     op(A) X = B                   potrs and getrs by such factors; posv and gesv by those that they make; trtrs with A a triangle
+ *     A = X, where X B = I          potri and getri of the B that such factors are of; trtri of a triangle B, which is A
+ *     A = L' * L, or U * U'         lauum of a triangle
  *
  * All column-major. A factorization that comes to an end has done its work also where its info is not zero.
  */
@@ -95,6 +97,16 @@ static inline bool tb_solves(const tb_factor *factor)
     return tb_class_of(factor->routine)->solves;
 }
 
+static inline tb_replacement tb_replacement_of(const tb_factor *factor)
+{
+    return tb_class_of(factor->routine)->replacement;
+}
+
+static inline bool tb_changes_a(const tb_factor *factor)
+{
+    return tb_makes_factors(factor) || tb_replacement_of(factor) != TB_NOT_REPLACED;
+}
+
 /* The routine that makes such factors and does nothing else. */
 static inline tb_routine tb_factoring_routine(const tb_factor *factor)
 {
@@ -159,8 +171,12 @@ static inline double tb_factor_volume(const tb_factor *factor)
     const double m = (double)factor->m, n = (double)factor->n, k = (double)tb_factor_order(factor),
                  made = factor->stored == TB_FULL ? k * (m * n - k * (m + n) / 2 + k * k / 3) : n * n * n / 6,
                  solved = n * n * (double)factor->b.columns / (tb_factors_of(factor) == TB_A_ITSELF ? 2 : 1),
+                 replaced = n * n * n /
+                            (tb_factors_of(factor) == TB_LU         ? 1.5
+                             : tb_factors_of(factor) == TB_CHOLESKY ? 3
+                                                                    : 6),
                  all = (tb_makes_factors(factor) ? made * (tb_factors_of(factor) == TB_QR ? 2 : 1) : 0) +
-                       (tb_solves(factor) ? solved : 0);
+                       (tb_solves(factor) ? solved : 0) + (tb_replacement_of(factor) ? replaced : 0);
     return all * (tb_is_complex(factor->a.element) ? 4 : 1);
 }
 

@@ -6,8 +6,11 @@
 #include "lib/device/copies.h"
 #include "lib/machine/machine.h"
 #include "lib/process/leaving.h"
+#include "lib/streaming/copy_threads.h"
+#include "lib/streaming/stream_run.h"
 #include "lib/user/options.h"
 #include "sequences/factorization.h"
+#include "sequences/inversion.h"
 #include "sequences/qr.h"
 #include "sequences/substitution.h"
 #include "words/integers.h"
@@ -18,7 +21,7 @@
 
 /* On the device, one behind the other, of which all but the pivots is cleared first: infos, where the first is that which ends a
  * factorization, and others passing's; that of one which nothing ends; a part of the panels' workspace, and the rest; and pivots, or tau and
- * what QR's steps write beside it. */
+ * what QR's steps write beside it; or pivots, and a tile of I. */
 typedef struct beside {
     int64_t infos[TB_PASSING_INFOS], result;
     _Alignas(16) char workspace[];
@@ -71,13 +74,34 @@ static tb_status take_copy(tb_factoring *work, int number)
     return TB_OK;
 }
 
+static size_t aligned(size_t bytes)
+{
+    enum { ALIGNMENT = 256 };
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static bool replaces(const tb_factoring *work)
+{
+    return tb_replacement_of(work->factor) != TB_NOT_REPLACED;
+}
+
+static size_t tile_bytes(const tb_factoring *work)
+{
+    return replaces(work) ? (size_t)TB_TILE_ORDER * TB_TILE_ORDER * tb_bytes_of(work->factor->a.element) : 0;
+}
+
+static size_t tile_offset(const tb_factoring *work)
+{
+    return aligned((size_t)((char *)work->there.pivots.data - (char *)work->beside.memory) +
+                   pivot_bytes(work));
+}
+
 /* Behind so many bytes. */
 static tb_status take_beside(tb_factoring *work, size_t head)
 {
-    enum { ALIGNMENT = 256 };
-    const size_t tau = (head + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
-                 steps = tau + (tau_bytes(work, INT64_MAX) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
-                 bytes = reflects(work) ? steps + tb_qr_workspace(work->factor) : head + pivot_bytes(work);
+    const size_t tau = aligned(head), steps = tau + aligned(tau_bytes(work, INT64_MAX)),
+                 bytes = reflects(work) ? steps + tb_qr_workspace(work->factor)
+                                        : aligned(head + pivot_bytes(work)) + tile_bytes(work);
     if (reflects(work) && !is_allowed(work->held.bytes + bytes))
         return TB_OUT_OF_MEMORY;
     TB_TRY(tb_take_buffer(work->plan->place.device, bytes, &work->beside));
@@ -98,7 +122,9 @@ tb_status tb_take_factoring_memory(tb_factoring *work)
     if (tb_makes_factors(factor))
         work->there.routine = tb_factoring_routine(factor);
     const size_t workspace = tb_panel_workspace(work->there.routine, factor->m, tb_machine_target(device));
-    for (int i = 0; i < tb_factored_count(work); i++)
+    if (replaces(work))
+        work->there.b = (tb_matrix){.rows = factor->n, .columns = factor->n, .element = factor->a.element};
+    for (int i = 0; i < (replaces(work) ? TB_FACTORED_MOST : tb_factored_count(work)); i++)
         TB_TRY(take_copy(work, i));
     return take_beside(work, CLEARED_BYTES + workspace);
 }
@@ -109,9 +135,12 @@ void tb_give_factoring_memory(tb_factoring *work)
     for (int i = 0; i < TB_FACTORED_MOST; i++)
         tb_give_buffer(&work->matrices[i].memory);
     tb_give_buffer(&work->beside);
-    if (work->narrowed)
-        tb_unmake(work->narrowed);
-    work->narrowed = NULL;
+    void **const made[] = {&work->narrowed, &work->tile, &work->saved};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        if (*made[i])
+            tb_unmake(*made[i]);
+        *made[i] = NULL;
+    }
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------ */
@@ -362,9 +391,102 @@ static tb_status solve(tb_factoring *work)
     return status != TB_OK ? status : stored;
 }
 
+/* ---- What replaces A -------------------------------------------------------------------------------------- */
+
+static tb_status make_identity(tb_factoring *work)
+{
+    const tb_element element = work->factor->a.element;
+    tb_matrix tile = {
+        .rows = TB_TILE_ORDER, .columns = TB_TILE_ORDER, .ld = TB_TILE_ORDER, .element = element};
+    work->tile = tb_make(tile_bytes(work));
+    if (!work->tile)
+        return TB_OUT_OF_MEMORY;
+    tile.data = work->tile;
+    tb_set_identity(&tile);
+    tile.data = (char *)work->beside.memory + tile_offset(work);
+    const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, tile.data, work->tile, tile_bytes(work));
+    TB_TRY(tb_issue_copy(work->stream, &copy));
+    return tb_walk_identity(&work->there.b, &tile, &work->visitor);
+}
+
+/* A diagonal that counts as ones keeps what it holds. */
+static tb_status keep_diagonal(const tb_factoring *work)
+{
+    const tb_matrix *a = &work->there.a, *b = &work->there.b;
+    const size_t element = tb_bytes_of(a->element);
+    const tb_copy copy = {.direction = TB_DEVICE_TO_DEVICE,
+                          .target = b->data,
+                          .target_pitch = (size_t)(b->ld + 1) * element,
+                          .source = a->data,
+                          .source_pitch = (size_t)(a->ld + 1) * element,
+                          .row_bytes = element,
+                          .rows = (size_t)a->rows};
+    return work->factor->unit_diagonal ? tb_issue_copy(work->stream, &copy) : TB_OK;
+}
+
+/* Between the program's A and what is saved of it: what is stored. */
+static void copy_saved(tb_factoring *work, bool back)
+{
+    const tb_matrix *a = &work->factor->a;
+    const size_t column = tb_column_bytes(a);
+    const tb_host_copy copy = {.target = back ? a->data : work->saved,
+                               .target_pitch = back ? tb_pitch(a) : column,
+                               .source = back ? work->saved : a->data,
+                               .source_pitch = back ? column : tb_pitch(a),
+                               .row_bytes = column,
+                               .rows = (size_t)a->columns,
+                               .stairs = tb_stairs_in(&work->matrices[0].stored, 0, 0)};
+    tb_copy_begin(&work->saving, &copy);
+    tb_copy_end(&work->saving);
+}
+
+void tb_restore_saved(tb_factoring *work)
+{
+    tb_copy_leave(&work->saving);
+    if (work->is_saved)
+        copy_saved(work, true);
+    work->matrices[0].finished = work->matrices[0].passing.returned = 0;
+}
+
+/* The device is at work meanwhile. */
+static tb_status save(tb_factoring *work)
+{
+    void *const saved = tb_make(tb_column_bytes(&work->factor->a) * (size_t)work->factor->n);
+    if (!saved)
+        return TB_OUT_OF_MEMORY;
+    work->saved = saved;
+    copy_saved(work, false);
+    work->is_saved = true;
+    return TB_OK;
+}
+
+static tb_status visit_replacing(tb_visitor *visitor, const tb_sequence_step *step)
+{
+    return take_step((tb_factoring *)visitor, step);
+}
+
+static tb_status replace(tb_factoring *work)
+{
+    tb_factored *a = &work->matrices[0];
+    work->visitor.visit = visit_replacing;
+    if (exchanges_rows(work))
+        TB_TRY(send_pivots(work));
+    TB_TRY(make_identity(work));
+    TB_TRY(tb_walk_replacement(&work->there, &work->visitor));
+    TB_TRY(keep_diagonal(work));
+    if (tb_replacement_is_in_b(work->factor))
+        a->there = a->passing.there = work->there.b;
+    if (work->passes)
+        TB_TRY(save(work));
+    TB_TRY(finish_columns(work, 0, work->factor->n));
+    return work->passes ? tb_return_finished(&a->passing) : store_a(work);
+}
+
 static tb_status walk(tb_factoring *work)
 {
     const tb_factor *factor = work->factor;
+    if (replaces(work))
+        return work->result == 0 ? replace(work) : TB_OK;
     if (tb_makes_factors(factor))
         TB_TRY(make_factors(work));
     else if (exchanges_rows(work))
@@ -412,7 +534,7 @@ tb_status tb_factor_in_stream(tb_factoring *work)
     TB_TRY(tb_issue_copy(work->stream, &clear));
     for (int i = 0; i < tb_factored_count(work); i++)
         TB_TRY(load(work, &work->matrices[i]));
-    if (tb_factors_of(work->factor) == TB_A_ITSELF && !work->factor->unit_diagonal)
+    if (tb_divides_by_diagonal(work->factor))
         TB_TRY(look_at_diagonal(work));
     return walk(work);
 }
@@ -422,13 +544,12 @@ tb_status tb_factor_in_stream(tb_factoring *work)
 /* What passes waits for what comes back: here it would be nothing. */
 static bool is_nothing(const tb_factor *factor)
 {
-    return !tb_makes_factors(factor) && factor->b.columns == 0;
+    return tb_solves(factor) && !tb_makes_factors(factor) && factor->b.columns == 0;
 }
 
 tb_status tb_factor_in_pipeline(tb_factoring *work, tb_pipeline *pipeline)
 {
-    if (tb_factors_of(work->factor) == TB_A_ITSELF)
-        work->result = tb_first_zero(work->factor);
+    work->result = tb_first_zero(work->factor);
     if (work->result != 0 || is_nothing(work->factor))
         return TB_OK;
     work->stream = pipeline->compute;

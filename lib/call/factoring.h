@@ -6,6 +6,7 @@
 
 #include "dispatch/plan.h"
 #include "lib/call/resident.h"
+#include "lib/streaming/copy_threads.h"
 #include "lib/streaming/passing.h"
 #include "sequences/sequence.h"
 
@@ -33,8 +34,12 @@ typedef struct tb_factoring {
     tb_held held;     /* what products take */
     bool passes;      /* the matrices do */
     void *narrowed;   /* the program's pivots in 32 bits */
-    int64_t info;     /* that ends the factorization */
-    int64_t result;   /* LAPACK's, where the device knows it */
+    void *tile;       /* I, on its way */
+    void *saved;      /* the program's A as it was, column by column, while what replaces it comes back */
+    bool is_saved;    /* all of it */
+    tb_copy_job saving;
+    int64_t info;   /* that ends the factorization */
+    int64_t result; /* LAPACK's, where the device knows it */
 } tb_factoring;
 
 static inline int tb_factored_count(const tb_factoring *work)
@@ -47,6 +52,9 @@ tb_status tb_take_factoring_memory(tb_factoring *work);
 
 /* The device has come to rest. */
 void tb_give_factoring_memory(tb_factoring *work);
+
+/* Of what was to replace A not all has come: A is again as it was, if anything has. */
+void tb_restore_saved(tb_factoring *work);
 
 /* In the stream, from the program's matrices to the copies and back again, with all that lies between; all of it is done on return, or of the
  * program's matrices what `finished` says. TB_UNSUPPORTED: there is no such factor, or the device refuses something. */

@@ -4,9 +4,14 @@
 #include "lib/call/portable_qr.h"
 #include "lib/call/run.h"
 #include "lib/process/callers_state.h"
+#include "lib/process/leaving.h"
 #include "lib/user/log.h"
 #include "sequences/factorization.h"
+#include "sequences/inversion.h"
 #include "sequences/substitution.h"
+#include "words/integers.h"
+
+#include <string.h>
 
 /* Takes steps on the host. */
 typedef struct steps {
@@ -32,11 +37,55 @@ static tb_factor factored_alone(const tb_factor *factor)
     return alone;
 }
 
+void tb_set_identity(const tb_matrix *matrix)
+{
+    const bool wide = tb_real_of(matrix->element) == TB_FP64;
+    for (int64_t j = 0; j < matrix->columns; j++) {
+        memset(tb_at(matrix, 0, j), 0, tb_column_bytes(matrix));
+        if (wide)
+            *(double *)tb_at(matrix, j, j) = 1;
+        else
+            *(float *)tb_at(matrix, j, j) = 1;
+    }
+}
+
+/* What is stored, but for a diagonal of ones. */
+static void copy_stored(const tb_factor *factor, const tb_matrix *from)
+{
+    const size_t bytes = tb_bytes_of(from->element);
+    for (int64_t j = 0; j < factor->n; j++) {
+        const int64_t unit = factor->unit_diagonal, first = factor->stored == TB_LOWER ? j + unit : 0,
+                      end = factor->stored == TB_UPPER ? j + 1 - unit : factor->n;
+        if (first < end)
+            memcpy(tb_at(&factor->a, first, j), tb_at(from, first, j), (size_t)(end - first) * bytes);
+    }
+}
+
+static int64_t replace(steps *all, const tb_factor *factor)
+{
+    tb_factor own = *factor;
+    if (all->info != 0)
+        return all->info;
+    own.b = (tb_matrix){
+        .rows = factor->n, .columns = factor->n, .ld = tb_larger(factor->n, 1), .element = factor->a.element};
+    own.b.data = tb_make(tb_matrix_bytes(&own.b));
+    if (!own.b.data)
+        return TB_INFO_UNDONE;
+    tb_set_identity(&own.b);
+    (void)tb_walk_replacement(&own, &all->visitor);
+    if (tb_replacement_is_in_b(factor))
+        copy_stored(factor, &own.b);
+    tb_unmake(own.b.data);
+    return 0;
+}
+
 /* Where there is no LAPACK: by the sequence's steps, the host's products among them. */
 static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
 {
     steps all = {.visitor = {visit}, .host = host, .by_loops = true, .info = tb_first_zero(factor)};
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
+    if (tb_replacement_of(factor))
+        return replace(&all, factor);
     if (tb_factors_of(factor) == TB_QR)
         tb_reflect_by_loops(factor);
     else if (tb_makes_factors(factor)) {
@@ -108,6 +157,13 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
+static void do_all(const tb_factor *what, const tb_host *host)
+{
+    tb_enter_callers_environment();
+    *what->info = factor(what, host);
+    tb_leave_callers_environment();
+}
+
 tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)seconds;
@@ -115,19 +171,23 @@ tb_outcome tb_run_factor_on_host(tb_task task, const tb_plan *plan, const tb_hos
         *task.factor->info = TB_INFO_UNDONE;
         return TB_DONE;
     }
-    tb_enter_callers_environment();
-    *task.factor->info = factor(task.factor, host);
-    tb_leave_callers_environment();
+    do_all(task.factor, host);
     return TB_DONE;
 }
 
 /* ---- What a device has begun ------------------------------------------------------------------------------ */
 
+bool tb_divides_by_diagonal(const tb_factor *factor)
+{
+    const bool solves = tb_solves(factor) && tb_factors_of(factor) == TB_A_ITSELF;
+    return (solves || tb_replacement_of(factor) == TB_INVERSE) && !factor->unit_diagonal;
+}
+
 int64_t tb_first_zero(const tb_factor *factor)
 {
     const size_t bytes = tb_bytes_of(factor->a.element);
     const tb_element real = tb_real_of(factor->a.element);
-    if (tb_factors_of(factor) != TB_A_ITSELF || factor->unit_diagonal)
+    if (!tb_divides_by_diagonal(factor))
         return 0;
     for (int64_t i = 0; i < factor->n; i++) {
         const void *number = tb_at(&factor->a, i, i);
@@ -149,6 +209,10 @@ void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int
     const tb_host *beside = is_alone ? host : host->beside(host, alone.routine);
     static const tb_host nobody = {.call = NULL};
     steps all = {.visitor = {visit}, .host = beside ? beside : &nobody, .info = info <= done ? info : 0};
+    if (tb_replacement_of(factor)) {
+        do_all(factor, host);
+        return;
+    }
     tb_enter_callers_environment();
     if (tb_makes_factors(factor) && done < factor->n)
         (void)tb_resume_factor(&alone, done, &all.visitor);

@@ -10,7 +10,13 @@
 void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int64_t info,
                       const tb_host *host);
 
-/* Of a triangle that has a diagonal of its own the first number there that is 0, from 1; or 0. */
+/* Where numbers on A's diagonal that are 0 end all, before anything is written. */
+bool tb_divides_by_diagonal(const tb_factor *factor);
+
+/* There the first of these, from 1; or 0. */
 int64_t tb_first_zero(const tb_factor *factor);
+
+/* A square matrix in host memory becomes I. */
+void tb_set_identity(const tb_matrix *matrix);
 
 #endif

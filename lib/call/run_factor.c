@@ -89,6 +89,7 @@ static void leave_pipeline(void *left)
     if (passing_of(run)->pipeline)
         tb_leave_passing(passing_of(run), in_the_middle);
     passing_of(run)->pipeline = NULL;
+    tb_restore_saved(&run->work);
     if (!in_the_middle && tb_machine_device(run->work.plan->place.device))
         tb_give_factoring_memory(&run->work);
     tb_leave_turn(&run->turn);
@@ -103,6 +104,8 @@ static tb_status pass_and_end(run *run)
     if (passing_of(run)->pipeline)
         tb_end_passing(passing_of(run), status);
     passing_of(run)->pipeline = NULL;
+    if (status != TB_OK && tb_replacement_of(work->factor))
+        tb_restore_saved(work);
     for (int i = 0; i < TB_FACTORED_MOST; i++)
         work->matrices[i].finished = work->matrices[i].passing.returned;
     work->info = passing_of(run)->found;
@@ -180,7 +183,7 @@ static tb_status fetch(const tb_factoring *work, tb_matrix *const matrices[])
 
 static tb_status send_back(const tb_factoring *work, tb_matrix *const matrices[])
 {
-    for (int i = tb_makes_factors(work->factor) ? 0 : 1; i < tb_factored_count(work); i++)
+    for (int i = tb_changes_a(work->factor) ? 0 : 1; i < tb_factored_count(work); i++)
         if (is_on_device(&work->matrices[i]))
             TB_TRY(carry_surely(work, &work->matrices[i].stored, matrices[i], true));
     return TB_OK;
@@ -205,9 +208,11 @@ static tb_status finish_fetched(const tb_factoring *work, const tb_host *host)
 
 static tb_outcome finish(const tb_factoring *work, tb_status status, const tb_host *host)
 {
-    const bool has_begun = work->matrices[0].finished > 0 || work->matrices[1].finished > 0;
+    const bool has_begun = work->matrices[0].finished > 0 || work->matrices[1].finished > 0,
+               is_spoilt = has_begun && tb_replacement_of(work->factor);
     if (is_on_device(&work->matrices[0]) || is_on_device(&work->matrices[1])) {
-        const bool is_finished = status != TB_DEVICE_LOST && finish_fetched(work, host) == TB_OK;
+        const bool is_finished =
+            status != TB_DEVICE_LOST && !is_spoilt && finish_fetched(work, host) == TB_OK;
         if (!is_finished && !has_begun)
             return TB_DECLINED;
         if (!is_finished) {
