@@ -34,9 +34,9 @@ template <class number> struct staged_layer {
     piece<number> of_quarter[quarters][pieces + 1];
 };
 
-/* What a lane has of each layer: where it begins, and of how many layers. */
+/* What a lane has of each layer: where it begins, and of how many layers; the block's rows are those before the end. */
 struct lane_place {
-    int group, quarter, first_row, layers;
+    int group, quarter, first_row, end, layers;
 
     __device__ __forceinline__ lane_place(const tb_geqrf_panel &x, int rank, int thread)
         : group(thread % groups), quarter(thread % lanes / groups)
@@ -44,6 +44,7 @@ struct lane_place {
         const int of_warp = thread / lanes * TB_GEQRF_ROWS_OF_WARP,
                   rows = min(x.rows_of_block, x.rows - rank * x.rows_of_block) - of_warp;
         first_row = rank * x.rows_of_block + of_warp + quarter;
+        end = first_row - quarter + rows;
         layers = rows > 0 ? (rows + TB_GEQRF_ROWS_OF_LAYER - 1) / TB_GEQRF_ROWS_OF_LAYER : 0;
     }
 };
@@ -113,21 +114,40 @@ template <class number, bool has_further> struct panel_rows {
 
     /* ---- In and out ------------------------------------------------------------------------------------------ */
 
+    /* Calls for each number that is in registers with its place in one of panels' rows, of which so many columns are there. A layer's rows
+     * are at distances that are known, so that each number costs a comparison and its instruction. */
+    template <class action>
+    __device__ __forceinline__ void for_own(real *panel, int64_t ld, int columns, action act)
+    {
+        real *at = panel + parts * (place.first_row + place.group * ld);
+        const int rows = place.end - place.first_row;
+#pragma unroll
+        for (int s = 0; s < slots; s++) {
+            const int there = column_of(s) < columns ? rows : 0;
+            for_layers_of_slot([&](int layer, int i) {
+                const int row = layer * TB_GEQRF_ROWS_OF_LAYER + quarters * i;
+                act(own[layer][i][s], at + parts * row, row < there);
+            });
+            at += parts * groups * ld;
+        }
+    }
+    template <int layer = 0, class action>
+    __device__ __forceinline__ void for_layers_of_slot(action act) const
+    {
+        if constexpr (layer < layers)
+            if (layer < place.layers) {
+#pragma unroll
+                for (int i = 0; i < rows_of_lane; i++)
+                    act(layer, i);
+                for_layers_of_slot<layer + 1>(act);
+            }
+    }
+
     __device__ __forceinline__ void load()
     {
-#pragma unroll
-        for (int layer = 0; layer < layers; layer++) {
-            const lane_rows<real> from = in_memory(layer);
-#pragma unroll
-            for (int s = 0; s < slots; s++)
-#pragma unroll
-                for (int i = 0; i < rows_of_lane; i++) {
-                    own[layer][i][s] = number_of<number>(0);
-                    if (layer < place.layers && has(layer, i, column_of(s)))
-                        own[layer][i][s] =
-                            read<number>(from.first + column_of(s) * from.column + i * from.row);
-                }
-        }
+        for_own(static_cast<real *>(x.a), x.ld, x.columns, [](number &a, const real *from, bool is_there) {
+            a = is_there ? read<number>(from) : number_of<number>(0);
+        });
         for_further([&](int layer, int i, real *to, int64_t column_of_to) {
             const lane_rows<real> from = in_memory(layer);
 #pragma unroll 1
@@ -138,40 +158,42 @@ template <class number, bool has_further> struct panel_rows {
         });
     }
 
-    /* What is on the diagonal and above is multiplied by its column's power of two. */
-    __device__ __forceinline__ number finished(number a, int row, int column, real back) const
+    /* Of the warp that has the panel's first rows: makes others of the numbers on the diagonal and above, which are in its first layer. */
+    template <class action> __device__ __forceinline__ void change_upper(action changed)
     {
-        return row <= column ? times(a, back) : a;
+#pragma unroll
+        for (int s = 0; s < slots; s++)
+#pragma unroll
+            for (int i = 0; i <= 2 * s + 1; i++) {
+                const int row_in_square = quarters * (i - 2 * s) + place.quarter; /* negative: above it */
+                if (i < 2 * s || row_in_square <= place.group)
+                    own[0][i][s] = changed(own[0][i][s], s, i >= 2 * s && row_in_square == place.group);
+            }
     }
-    __device__ __forceinline__ void write_reflector(number a, int row, int column) const
-    {
-        const number of_reflector = row > column ? a : number_of<number>(row == column ? 1 : 0);
-        write(static_cast<real *>(x.v) + parts * (row + column * x.ld_of_v), of_reflector);
-    }
+    /* R, with what columns have been multiplied by undone, and the reflectors; then, if wanted, these with their ones and zeros. */
     __device__ __forceinline__ void store(int rank, const real *backs)
     {
         place = lane_place(x, rank, rematerialized::thread());
-        real back[slots];
-#pragma unroll
-        for (int s = 0; s < slots; s++)
-            back[s] = backs[column_of(s)];
+        const bool has_upper = place.first_row < quarters;
+        if (has_upper)
+            change_upper([&](number a, int s, bool) { return times(a, backs[column_of(s)]); });
         const int steps = min(x.rows, x.columns);
-#pragma unroll
-        for (int layer = 0; layer < layers; layer++) {
-            const lane_rows<real> to = in_memory(layer);
-#pragma unroll
-            for (int s = 0; s < slots; s++)
-#pragma unroll
-                for (int i = 0; i < rows_of_lane; i++) {
-                    const int row = row_of(layer, i), column = column_of(s);
-                    if (layer >= place.layers || !has(layer, i, column))
-                        continue;
-                    write(to.first + column * to.column + i * to.row,
-                          finished(own[layer][i][s], row, column, back[s]));
-                    if (x.v && column < steps)
-                        write_reflector(own[layer][i][s], row, column);
-                }
+#pragma unroll 1
+        for (bool is_v = false;; is_v = true) {
+            for_own(static_cast<real *>(is_v ? x.v : x.a), is_v ? x.ld_of_v : x.ld, is_v ? steps : x.columns,
+                    [](number a, real *to, bool is_there) {
+                        if (is_there)
+                            write(to, a);
+                    });
+            if (is_v || !x.v)
+                break;
+            if (has_upper)
+                change_upper([](number, int, bool is_diagonal) { return number_of<number>(is_diagonal); });
         }
+        store_further(steps);
+    }
+    __device__ __forceinline__ void store_further(int steps) const
+    {
         for_further([&](int layer, int i, const real *from, int64_t column_of_from) {
             const lane_rows<real> to = in_memory(layer);
 #pragma unroll 1
@@ -180,7 +202,7 @@ template <class number, bool has_further> struct panel_rows {
                 if (is_in_shared(layer))
                     write(to.first + column * to.column + i * to.row, a);
                 if (x.v && column < steps)
-                    write_reflector(a, row_of(layer, i), column);
+                    write(static_cast<real *>(x.v) + parts * (row_of(layer, i) + column * x.ld_of_v), a);
             }
         });
     }
