@@ -348,8 +348,10 @@ static void others_are_refused(tb_routine routine, tb_triangle stored, check_ran
     for (int other = 0; other < TB_ROUTINES; other++) {
         x.factor.routine = (tb_routine)other;
         const tb_routine_class class = tb_routine_rows[other].class;
-        if (class != TB_CLASS_POTRF) /* GETRF's have pivots */
-            CHECK((tb_panel_order(x.factor.routine) > 0) == (class == TB_CLASS_GETRF) &&
+        const bool others =
+            class == TB_CLASS_GETRF || class == TB_CLASS_GEQRF; /* with pivots or reflectors */
+        if (class != TB_CLASS_POTRF)
+            CHECK((tb_panel_order(x.factor.routine) > 0) == others &&
                       launch(&x.factor, 0, &info) == TB_UNSUPPORTED,
                   "%s has panels", tb_routine_rows[other].name);
     }
