@@ -115,7 +115,8 @@ static tb_status launch_potrf(const tb_launcher *launcher, const tb_factor *bloc
                                       .column_step = lower ? block->a.ld : 1,
                                       .position = position,
                                       .info = info};
-    return launcher->launch(launcher, panels[block->routine].potrf, 1, TB_POTRF_THREADS, 0, &arguments);
+    return launcher->launch(launcher, panels[block->routine].potrf, 1,
+                            TB_POTRF_THREADS(tb_bytes_of(block->a.element)), 0, &arguments);
 }
 
 static tb_status launch_geqrf(const tb_launcher *launcher, const tb_factor *block, void *workspace)

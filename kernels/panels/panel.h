@@ -9,7 +9,10 @@
 #include <stdint.h>
 
 #define TB_POTRF_ORDER   128 /* the most that is in a block's registers */
-#define TB_POTRF_THREADS 256
+#define TB_POTRF_WORKERS 256
+
+/* Beside them a warp does what they wait for, unless numbers are so large that that leaves them too few registers. */
+#define TB_POTRF_THREADS(bytes_of_number) (TB_POTRF_WORKERS + ((bytes_of_number) > 8 ? 0 : 32))
 
 typedef struct tb_potrf_panel {
     void *a;

@@ -24,6 +24,22 @@ __device__ __forceinline__ double of(double a)
     return fma(better, fma(-a, better, 1.0), better);
 }
 
+/* Of the number's root. By little more than their rounding, of numbers whose squares are normal, too. */
+__device__ __forceinline__ float of_root(float a)
+{
+    float guess;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(a));
+    const float off = fmaf(-(a * guess), guess, 1.0f);
+    return fmaf(0.5f * guess, off, guess);
+}
+__device__ __forceinline__ double of_root(double a)
+{
+    double guess;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(a));
+    const double off = fma(-a, guess * guess, 1.0);
+    return fma(guess * off, fma(off, 0.375, 0.5), guess);
+}
+
 /* Has it computed here and not where it is used. */
 __device__ __forceinline__ void is_used(float &a)
 {

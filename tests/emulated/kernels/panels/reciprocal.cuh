@@ -9,6 +9,11 @@ template <class real> inline real of(real a)
     return 1 / a;
 }
 
+template <class real> inline real of_root(real a)
+{
+    return 1 / std::sqrt(a);
+}
+
 template <class real> inline void is_used(real &)
 {
 }
