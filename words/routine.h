@@ -54,6 +54,7 @@ typedef struct tb_class_row {
     tb_factors factors;     /* of those */
     bool makes_factors;     /* A is overwritten with them */
     bool solves;            /* B is overwritten with what A, by its factors, multiplies to it */
+    bool replaces_a;        /* A, as factors, is overwritten with what they make, all of it at the end */
     bool is_served_by_gemm; /* GEMM computes blocks of what it does, and can stand in for it */
 } tb_class_row;
 
