@@ -275,9 +275,7 @@ static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_
 {
     const double task = (double)tb_task_bytes(tb_task_of_factor(factor)),
                  all = task + (tb_makes_q(factor) ? (double)tb_q_given_bytes(factor) : 0),
-                 back = tb_makes_factors(factor) || tb_replaces_a(factor)
-                            ? task
-                            : (double)tb_matrix_bytes(&factor->b);
+                 back = tb_changes_a(factor) ? task : (double)tb_matrix_bytes(&factor->b);
     const tb_memory memory = facts->places[0].memory;
     const bool copied = memory == TB_MEMORY_HOST || (memory == TB_MEMORY_PINNED && chip->apart);
     const double copying = copied ? 1 / tb_copy_rate(&facts->machine, 1) : 0;

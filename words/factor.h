@@ -100,15 +100,19 @@ static inline bool tb_solves(const tb_factor *factor)
     return tb_class_of(factor->routine)->solves;
 }
 
-/* Whether all of A is overwritten with what is made of the factors that it has. */
-static inline bool tb_replaces_a(const tb_factor *factor)
+static inline tb_replacement tb_replacement_of(const tb_factor *factor)
 {
-    return tb_class_of(factor->routine)->replaces_a;
+    return tb_class_of(factor->routine)->replacement;
+}
+
+static inline bool tb_changes_a(const tb_factor *factor)
+{
+    return tb_makes_factors(factor) || tb_replacement_of(factor) != TB_NOT_REPLACED;
 }
 
 static inline bool tb_makes_q(const tb_factor *factor)
 {
-    return tb_replaces_a(factor) && tb_factors_of(factor) == TB_QR;
+    return tb_replacement_of(factor) == TB_Q;
 }
 
 /* The routine that makes such factors and does nothing else. */

@@ -38,6 +38,12 @@ typedef enum tb_factors {
     TB_FACTORS_COUNT,
 } tb_factors;
 
+/* What is put into A's place as a whole. */
+typedef enum tb_replacement {
+    TB_NOT_REPLACED,
+    TB_Q, /* of which A has the reflectors */
+} tb_replacement;
+
 typedef struct tb_class_row {
     /* Arguments that are letters, in their order: S a side, U a triangle, T an operation, D a diagonal. */
     const char *letters;
@@ -50,11 +56,11 @@ typedef struct tb_class_row {
     bool is_hermitian; /* what else would be symmetric, A or C */
     tb_in_place in_place;
     bool is_batch, is_strided;
-    bool is_lapack;         /* tasks of it are factorizations and solves, not products */
-    tb_factors factors;     /* of those */
-    bool makes_factors;     /* A is overwritten with them */
-    bool solves;            /* B is overwritten with what A, by its factors, multiplies to it */
-    bool replaces_a;        /* A, as factors, is overwritten with what they make, all of it at the end */
+    bool is_lapack;     /* tasks of it are factorizations and solves, not products */
+    tb_factors factors; /* of those */
+    bool makes_factors; /* A is overwritten with them */
+    bool solves;        /* B is overwritten with what A, by its factors, multiplies to it */
+    tb_replacement replacement;
     bool is_served_by_gemm; /* GEMM computes blocks of what it does, and can stand in for it */
 } tb_class_row;
 

@@ -137,12 +137,12 @@ static int64_t info;
 
 static tb_factor factor_of_routine(tb_routine routine, int64_t n, int64_t nrhs)
 {
-    tb_factor factor = tb_class_of(routine)->factors == TB_LU
-                           ? tb_getrf(routine, n, n, NULL, n, (tb_pivots){NULL, 32}, &info)
-                       : tb_class_of(routine)->replaces_a ? tb_orgqr(routine, n, n, n, NULL, n, NULL, &info)
-                       : tb_class_of(routine)->factors == TB_QR
-                           ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
-                           : tb_potrf(routine, TB_LOWER, n, NULL, n, &info);
+    tb_factor factor =
+        tb_class_of(routine)->factors == TB_LU
+            ? tb_getrf(routine, n, n, NULL, n, (tb_pivots){NULL, 32}, &info)
+        : tb_class_of(routine)->replacement == TB_Q ? tb_orgqr(routine, n, n, n, NULL, n, NULL, &info)
+        : tb_class_of(routine)->factors == TB_QR    ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
+                                                    : tb_potrf(routine, TB_LOWER, n, NULL, n, &info);
     if (tb_solves(&factor))
         factor.b = (tb_matrix){.rows = n, .columns = nrhs, .ld = n, .element = factor.a.element};
     return factor;

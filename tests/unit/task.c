@@ -162,8 +162,8 @@ static void what_reflectors_make_has_three_extents(void)
           "other extents");
     CHECK(tb_task_flops(task) == 4 * (4 * 8 * 6 * 3 - 2 * 14 * 9 + 36), "%g flops", tb_task_flops(task));
     CHECK(tb_task_bytes(task) == 48 * 2 * sizeof(double) && tb_task_matrices(task) == 1, "other amounts");
-    CHECK(tb_factor_order(&factor) == 3 && tb_replaces_a(&factor) && !tb_makes_factors(&factor) &&
-              !tb_solves(&factor),
+    CHECK(tb_factor_order(&factor) == 3 && tb_makes_q(&factor) && tb_changes_a(&factor) &&
+              !tb_makes_factors(&factor) && !tb_solves(&factor),
           "it does something else");
     tb_print_task(task, text);
     CHECK(strcmp(text, "zungqr m=8 n=6 k=3 lda=9") == 0, "%s", text);
