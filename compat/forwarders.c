@@ -175,6 +175,7 @@ static bool computes_probe(tb_spelling spelling, const void *address, double vol
     tb_factor factor = tb_potrf(row->routine, TB_LOWER, 1, &probe->c, 1, &info);
     factor.pivots.data = &pivot;
     factor.reflectors.tau = solved; /* of a number that is real 0 */
+    factor.reflectors.count = 1;
     factor.b = (tb_matrix){.data = solved, .rows = 1, .columns = 1, .ld = 1, .element = element};
     const double before = value_of(probe, element);
     probing = true;

@@ -40,6 +40,23 @@ int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda
     return lwork < tb_larger(n, 1) ? 7 : 0;
 }
 
+int tb_read_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *a, int64_t lda, void *tau,
+                  int64_t lwork, tb_factor *factor)
+{
+    *factor = tb_orgqr(routine, m, n, k, a, lda, tau, NULL);
+    if (m < 0)
+        return 1;
+    if (n < 0 || n > m)
+        return 2;
+    if (k < 0 || k > n)
+        return 3;
+    if (lda < tb_larger(m, 1))
+        return 5;
+    if (lwork == TB_WORK_QUERY)
+        return TB_IS_QUERY;
+    return lwork < tb_larger(n, 1) ? 8 : 0;
+}
+
 void tb_answer_query(const tb_factor *factor, void *work)
 {
     const double count = (double)tb_larger(factor->n, 1);
@@ -156,6 +173,13 @@ static bool has_nan(const tb_matrix *matrix, tb_triangle stored, bool unit_diago
     return false;
 }
 
+static bool has_nan_in_tau(const tb_factor *factor)
+{
+    const int64_t count = tb_factor_order(factor);
+    const tb_matrix tau = {factor->reflectors.tau, count, 1, count, factor->a.element};
+    return tb_makes_q(factor) && has_nan(&tau, TB_FULL, false);
+}
+
 int tb_find_nan(const tb_factor *factor)
 {
     const tb_task task = tb_task_of_factor(factor);
@@ -166,7 +190,7 @@ int tb_find_nan(const tb_factor *factor)
             has_nan(tb_task_matrix(task, i), i == 0 ? factor->stored : TB_FULL,
                     i == 0 && factor->unit_diagonal))
             return i + 1;
-    return 0;
+    return has_nan_in_tau(factor) ? 2 : 0;
 }
 
 void tb_store_info(void *info, int64_t value, int bits)

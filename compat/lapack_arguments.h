@@ -17,6 +17,9 @@ enum { TB_WORK_QUERY = -1, TB_IS_QUERY = -1 };
 int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int64_t lwork,
                   tb_factor *factor);
 
+int tb_read_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *a, int64_t lda, void *tau,
+                  int64_t lwork, tb_factor *factor);
+
 /* Without a host as many as are regular. */
 void tb_answer_query(const tb_factor *factor, void *work);
 
@@ -47,8 +50,8 @@ static inline const char *tb_solve_operation(const tb_factor *factor)
     return factor->conjugated ? "C" : factor->transposed ? "T" : "N";
 }
 
-/* Which matrix, counted from 1, has an element that is no number in what is stored of it: LAPACKE refuses such a one. Nobody looks at what
- * lies on a device. 0: none. */
+/* Which matrix, counted from 1, has an element that is no number in what is stored of it: LAPACKE refuses such a one; 2: or tau, where Q is
+ * made. Nobody looks at what lies on a device. 0: none. */
 int tb_find_nan(const tb_factor *factor);
 
 /* Stores info in an integer of the caller's. */

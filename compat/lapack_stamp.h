@@ -4,6 +4,7 @@
  *   ROUTINE, NAME, REAL   by the file that includes the header
  *   C_PARAMETERS, C_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS, LENGTH_PARAMETERS, LENGTHS
  *   NUMBER_OF_A, NUMBER_OF_B       of the matrices among Fortran's arguments; of B in solves alone
+ *   NUMBER_OF_TAU                  where it is read: then it is to have no NaN either
  *   MAY_BE_PROBE_C, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
  *   EXTENTS(read)                  three numbers whose product is about as large as its multiply-adds
  *   call_c, call_fortran           put a factorization into a call of the host's routine
@@ -18,10 +19,14 @@
 const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_c, call_fortran};
 
 #ifdef NUMBER_OF_B
-#define LAST_MATRIX b
+#define LAST_MATRIX      b
+#define NUMBER_OF_SECOND NUMBER_OF_B
+#elif defined NUMBER_OF_TAU
+#define LAST_MATRIX      a
+#define NUMBER_OF_SECOND NUMBER_OF_TAU
 #else
-#define LAST_MATRIX a
-#define NUMBER_OF_B 0
+#define LAST_MATRIX      a
+#define NUMBER_OF_SECOND 0
 #endif
 
 #ifndef MAY_BE_QUERY_C
@@ -76,7 +81,7 @@ TB_INLINED bool settles_c(const tb_host_blas *host, int64_t *info, C_PARAMETERS)
     if (with_nan > 0) {
         if (host->address)
             return false;
-        *info = -(with_nan == 1 ? NUMBER_OF_A : NUMBER_OF_B) - 1;
+        *info = -(with_nan == 1 ? NUMBER_OF_A : NUMBER_OF_SECOND) - 1;
         return true;
     }
     return is_settled(host, number, &factor, info);

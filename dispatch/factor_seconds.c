@@ -4,6 +4,7 @@
 #include "dispatch/tiling.h"
 #include "kernels/panels/launch_panel.h"
 #include "sequences/factorization.h"
+#include "sequences/generate.h"
 #include "sequences/inversion.h"
 #include "sequences/lu.h"
 #include "sequences/qr.h"
@@ -14,26 +15,36 @@
 
 /* ---- The host --------------------------------------------------------------------------------------------- */
 
-/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5, 25, 110
- * and 560. That is their multiply-adds at the rate of products, of QR at a part of it, and 4.5, 12 or 17 ns for each of the square's
- * elements, in which threads wait for each other: so much for each core and byte, as if fewer cores waited less. More have not been
- * measured. */
-#define QR_PRODUCTS      4.8
+/* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5.7, 30, 140
+ * and 640, dorgqr 5.5, 16, 48 and 390. That is their multiply-adds at the rate of products, of QR and Q at a part of it, and 4.5, 12 or 21 ns
+ * for each of the square's elements, or 8.8 us for each of Q's reflectors, in which threads wait for each other: so much for each core, and
+ * byte of the elements, as if fewer cores waited less. More have not been measured. */
+#define QR_PRODUCTS      6.0
+#define Q_PRODUCTS       5.2
 #define INVERSE_PRODUCTS 3 /* not measured */
 static const double waiting_seconds[TB_FACTORS_COUNT] = {
-    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 17e-9 / 16 / 8};
+    [TB_CHOLESKY] = 4.5e-9 / 16 / 8, [TB_LU] = 12e-9 / 16 / 8, [TB_QR] = 21e-9 / 16 / 8};
+#define Q_WAITING_SECONDS  (8.8e-6 / 16)
 #define WAITING_CORES_MOST 16
+
+/* For each core. */
+static double host_waiting_seconds(const tb_factor *factor)
+{
+    const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element);
+    if (tb_makes_q(factor))
+        return Q_WAITING_SECONDS * (double)tb_factor_order(factor);
+    return tb_changes_a(factor) ? waiting_seconds[tb_factors_of(factor)] * all : 0;
+}
 
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
 {
-    const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element),
-                 cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
-                 slower = tb_factors_of(factor) == TB_QR ? QR_PRODUCTS
-                          : tb_replacement_of(factor)    ? INVERSE_PRODUCTS
-                                                         : 1,
+    const double cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
+                 slower = tb_makes_q(factor)               ? Q_PRODUCTS
+                          : tb_factors_of(factor) == TB_QR ? QR_PRODUCTS
+                          : tb_replacement_of(factor)      ? INVERSE_PRODUCTS
+                                                           : 1,
                  products = slower * 2 * tb_factor_volume(factor) / tb_host_flops(factor->a.element, machine);
-    return tb_known_ratio(machine->host_ratio) *
-           (products + (tb_changes_a(factor) ? waiting_seconds[tb_factors_of(factor)] : 0) * cores * all);
+    return tb_known_ratio(machine->host_ratio) * (products + host_waiting_seconds(factor) * cores);
 }
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
@@ -118,26 +129,32 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
-/* By which a block of QR's brings columns behind it up to date; some are looked at. */
+/* By which a block of QR's brings columns behind it up to date, or one of Q's its own, too; some are looked at. */
 static double forecast_behind(forecast *all, tb_range block)
 {
-    const int64_t end = block.first + block.count, count = all->there->n - end;
-    const tb_range some = {end, tb_smaller(count, TB_QR_BEHIND)};
+    const bool makes_q = tb_makes_q(all->there);
+    const int64_t first = block.first + (makes_q ? 0 : block.count), count = all->there->n - first;
+    const tb_range some = {first, tb_smaller(count, TB_QR_BEHIND)};
     if (count == 0)
         return 0;
     all->seconds = 0;
-    (void)tb_walk_qr_behind(all->there, block, some, &all->visitor); /* it cannot fail */
+    (void)(makes_q ? tb_walk_q_columns : tb_walk_qr_behind)(all->there, block, some,
+                                                            &all->visitor); /* it cannot fail */
     return all->seconds * (double)count / (double)some.count;
 }
 
-/* What the first block of QR's takes within itself: others take as much, rather less. */
+/* What the first block of QR's, or Q's, takes within itself: others take as much, rather less. */
 static double forecast_within(forecast *all)
 {
     const tb_factor *there = all->there;
     tb_factor alone = *there;
     const tb_range block = {0, tb_smaller(TB_QR_BLOCK, tb_factor_order(there))};
-    alone.n = alone.a.columns = tb_smaller(block.count + 1, there->n); /* for which reflectors are joined */
     all->seconds = 0;
+    if (tb_makes_q(there)) {
+        (void)tb_walk_q_block(there, block, &all->visitor); /* it cannot fail */
+        return all->seconds;
+    }
+    alone.n = alone.a.columns = tb_smaller(block.count + 1, there->n); /* for which reflectors are joined */
     (void)tb_walk_factor_block(&alone, block, tb_panel_order(there->routine),
                                &all->visitor); /* it cannot fail */
     return all->seconds;
@@ -176,7 +193,7 @@ static double forecast_all(forecast *all, int64_t block)
 static double forecast_few(forecast *all, int64_t block)
 {
     const int64_t order = tb_factor_order(all->there), last = order - block,
-                  middle = tb_round_up(last / 2, tb_panel_order(all->there->routine));
+                  middle = tb_round_up(last / 2, tb_panel_order(tb_factoring_routine(all->there)));
     const double blocks = (double)order / (double)block, squares = (2 * blocks - 1) / (6 * (blocks - 1)),
                  of_ends = 2 * squares - 0.5, of_middle = 2 - 4 * squares;
     return blocks * (of_ends * (forecast_block(all, 0, block) + forecast_block(all, last, block)) +
@@ -211,6 +228,16 @@ static double forecast_factors(forecast *all, int64_t block)
     return tb_factor_order(there) <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
 }
 
+/* Of columns that have no reflector each block is a product; before all others Q is cleared. */
+static double forecast_q(forecast *all)
+{
+    const tb_factor *there = all->there;
+    const double blocks = ceil((double)(there->n - tb_factor_order(there)) / TB_QR_BLOCK);
+    all->seconds = 0;
+    (void)tb_give_zeros(&there->b, &all->visitor); /* it cannot fail */
+    return all->seconds + blocks * PRODUCT_SECONDS + forecast_factors(all, TB_QR_BLOCK);
+}
+
 static double forecast_solve(forecast *all, const tb_factor *solved)
 {
     all->seconds = 0;
@@ -239,15 +266,21 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     copy.pivots = (tb_pivots){NOWHERE, 32};
     copy.a.ld = copy.b.ld = tb_pitched(factor->m, factor->a.element);
     copy.reflectors.tau = NOWHERE;
-    tb_place_reflectors(&copy, NOWHERE);
+    if (tb_makes_q(factor)) {
+        copy.b = copy.a;
+        tb_place_q(&copy, NOWHERE);
+    } else
+        tb_place_reflectors(&copy, NOWHERE);
     made = copy;
-    made.routine = tb_factoring_routine(factor);
+    if (tb_makes_factors(factor))
+        made.routine = tb_factoring_routine(factor);
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         there.places[role] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = chip->device};
     forecast all = {.visitor = {add_step}, .there = &made, .facts = &there, .chip = chip};
     return (tb_makes_factors(factor) ? forecast_factors(&all, block) : 0) +
+           (tb_makes_q(factor) ? forecast_q(&all) : 0) +
            (tb_solves(factor) ? forecast_solve(&all, &copy) : 0) +
-           (tb_replacement_of(factor) ? forecast_replacement(&all, &copy) : 0);
+           (tb_replacement_of(factor) && !tb_makes_q(factor) ? forecast_replacement(&all, &copy) : 0);
 }
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */
@@ -256,9 +289,10 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
  * others are computed (lib/streaming/passing.h), so that this is rather too long. */
 static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, double steps)
 {
-    const double all = (double)tb_task_bytes(tb_task_of_factor(factor)),
-                 back = tb_changes_a(factor) ? all : (double)tb_matrix_bytes(&factor->b),
-                 saved = tb_replacement_of(factor) ? all : 0;
+    const double task = (double)tb_task_bytes(tb_task_of_factor(factor)),
+                 all = task + (tb_makes_q(factor) ? (double)tb_q_given_bytes(factor) : 0),
+                 back = tb_changes_a(factor) ? task : (double)tb_matrix_bytes(&factor->b),
+                 saved = tb_replacement_of(factor) ? task : 0;
     const tb_memory memory = facts->places[0].memory;
     const bool copied = memory == TB_MEMORY_HOST || (memory == TB_MEMORY_PINNED && chip->apart);
     const double copying = copied ? 1 / tb_copy_rate(&facts->machine, 1) : 0;
@@ -269,18 +303,27 @@ static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_
             saved / tb_copy_rate(&facts->machine, 1));
 }
 
+/* Panels, and as many products as there are at the least; those of a block of Q's. */
+static double chain_seconds(const tb_factor *factor, bool is_known)
+{
+    enum { PRODUCTS_OF_Q = 10 };
+    const double order = (double)tb_factor_order(factor);
+    if (tb_makes_q(factor))
+        return ceil(order / TB_QR_BLOCK) * PRODUCTS_OF_Q * PRODUCT_SECONDS;
+    if (!tb_makes_factors(factor))
+        return 0;
+    const double panels = ceil(order / (double)tb_panel_order(tb_factoring_routine(factor)));
+    return panels_seconds(factor, panels, tb_factor_order(factor)) +
+           (is_known ? 0 : 2 * panels * PRODUCT_SECONDS);
+}
+
 double tb_factor_seconds_least(const tb_factor *factor, const tb_facts *facts)
 {
-    const tb_chip *chip = tb_first_chip(&facts->machine);
-    const bool makes = tb_makes_factors(factor);
-    const int64_t order = makes ? tb_factor_order(factor) : 0,
-                  panel = makes ? tb_panel_order(tb_factoring_routine(factor)) : 1;
-    const double panels = ceil((double)order / (double)panel), chain = panels_seconds(factor, panels, order),
-                 products = facts->machine.chip_count > 0
-                                ? 0
-                                : tb_presumed_seconds(factor->a.element, 2 * tb_factor_volume(factor)) +
-                                      2 * panels * PRODUCT_SECONDS;
-    return streamed(factor, facts, chip, chain + products);
+    const bool is_known = facts->machine.chip_count > 0;
+    const double products =
+        is_known ? 0 : tb_presumed_seconds(factor->a.element, 2 * tb_factor_volume(factor));
+    return streamed(factor, facts, tb_first_chip(&facts->machine),
+                    chain_seconds(factor, is_known) + products);
 }
 
 double tb_factor_seconds(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, int64_t block)

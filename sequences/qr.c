@@ -15,88 +15,16 @@
 
 #include "words/integers.h"
 
-/* ---- Memory ------------------------------------------------------------------------------------------------ */
-
-static int64_t ld_of_v(const tb_factor *factor)
-{
-    return tb_round_up(tb_larger(factor->m, 1), 32);
-}
-
-/* Between V' A and T' V' A; each of them has so many numbers. */
-#define NUMBERS_BETWEEN (TB_QR_BLOCK * TB_QR_BEHIND)
-
-size_t tb_qr_workspace(const tb_factor *factor)
-{
-    const int64_t numbers = TB_QR_BLOCK * TB_QR_BLOCK + 2 * NUMBERS_BETWEEN + ld_of_v(factor) * TB_QR_BLOCK;
-    return (size_t)numbers * tb_bytes_of(factor->a.element);
-}
-
-void tb_place_reflectors(tb_factor *factor, void *workspace)
-{
-    const size_t bytes = tb_bytes_of(factor->a.element);
-    tb_reflectors *reflectors = &factor->reflectors;
-    reflectors->t = workspace;
-    reflectors->ld_of_t = TB_QR_BLOCK;
-    reflectors->products = (char *)workspace + TB_QR_BLOCK * TB_QR_BLOCK * bytes;
-    reflectors->v = (char *)reflectors->products + 2 * NUMBERS_BETWEEN * bytes;
-    reflectors->ld_of_v = ld_of_v(factor);
-}
-
-/* Of a block, with this first row and columns. */
-static tb_matrix part_of_v(const tb_factor *factor, int64_t row, tb_range columns, int64_t rows)
-{
-    const tb_matrix v = {
-        .data = factor->reflectors.v, .ld = factor->reflectors.ld_of_v, .element = factor->a.element};
-    return tb_rectangle(&v, row, columns.first, rows, columns.count);
-}
-
-static tb_matrix part_of_t(const tb_factor *factor, tb_range rows, tb_range columns)
-{
-    const tb_matrix t = {
-        .data = factor->reflectors.t, .ld = factor->reflectors.ld_of_t, .element = factor->a.element};
-    return tb_rectangle(&t, rows.first, columns.first, rows.count, columns.count);
-}
-
-static tb_matrix between(const tb_factor *factor, int which, int64_t rows, int64_t columns)
-{
-    char *data = factor->reflectors.products;
-    return (tb_matrix){.data = data + (size_t)which * NUMBERS_BETWEEN * tb_bytes_of(factor->a.element),
-                       .rows = rows,
-                       .columns = columns,
-                       .ld = TB_QR_BLOCK,
-                       .element = factor->a.element};
-}
-
-/* ---- Steps ------------------------------------------------------------------------------------------------- */
-
 static const tb_range none = {0, 0};
 
-/* C := beta C + alpha A B, or A' B. Steps are large, and made in frames of their own. */
-static __attribute__((noinline)) tb_status give_product(double alpha, const tb_matrix *a, bool adjoint,
-                                                        const tb_matrix *b, double beta, const tb_matrix *c,
-                                                        tb_range finished, tb_visitor *visitor)
-{
-    tb_sequence_step step = {.kind = TB_STEP_PRODUCT,
-                             .size = b->rows,
-                             .product = tb_gemm(tb_gemm_routine(c->element), adjoint, false, c->rows,
-                                                c->columns, b->rows, alpha, a->data, a->ld, b->data, b->ld,
-                                                beta, c->data, c->ld),
-                             .finished = finished};
-    step.product.a.conjugated = adjoint && tb_is_complex(c->element);
-    return visitor->visit(visitor, &step);
-}
-
-static tb_status clear(const tb_matrix *what, tb_visitor *visitor)
-{
-    const tb_matrix nothing = {.ld = what->rows, .element = what->element};
-    return give_product(0, &nothing, false, &nothing, 0, what, none, visitor);
-}
+/* ---- Steps ------------------------------------------------------------------------------------------------- */
 
 static void *tau_from(const tb_factor *factor, int64_t first)
 {
     return (char *)factor->reflectors.tau + (size_t)first * tb_bytes_of(factor->a.element);
 }
 
+/* Steps are large, and made in frames of their own. */
 static __attribute__((noinline)) tb_status
 give_panel(const tb_factor *factor, int64_t block, tb_range columns, tb_range finished, tb_visitor *visitor)
 {
@@ -109,8 +37,8 @@ give_panel(const tb_factor *factor, int64_t block, tb_range columns, tb_range fi
     step.panel.n = columns.count;
     step.panel.a = tb_rectangle(&factor->a, first, first, rows, columns.count);
     reflectors->tau = tau_from(factor, first);
-    reflectors->t = part_of_t(factor, in_block, in_block).data;
-    reflectors->v = part_of_v(factor, first - block, in_block, rows).data;
+    reflectors->t = tb_part_of_t(factor, in_block, in_block).data;
+    reflectors->v = tb_part_of_v(factor, first - block, in_block, rows).data;
     reflectors->products = NULL;
     return visitor->visit(visitor, &step);
 }
@@ -120,14 +48,15 @@ static tb_status join(const tb_factor *factor, int64_t block, tb_range left, tb_
                       tb_visitor *visitor)
 {
     const int64_t rows = factor->m - block - right.first;
-    const tb_matrix v1 = part_of_v(factor, right.first, left, rows),
-                    v2 = part_of_v(factor, right.first, right, rows), t1 = part_of_t(factor, left, left),
-                    t2 = part_of_t(factor, right, right), t12 = part_of_t(factor, left, right),
-                    products = between(factor, 0, left.count, right.count),
-                    times_t1 = between(factor, 1, left.count, right.count);
-    TB_TRY(give_product(1, &v1, true, &v2, 0, &products, none, visitor));
-    TB_TRY(give_product(1, &t1, false, &products, 0, &times_t1, none, visitor));
-    return give_product(-1, &times_t1, false, &t2, 0, &t12, none, visitor);
+    const tb_matrix v1 = tb_part_of_v(factor, right.first, left, rows),
+                    v2 = tb_part_of_v(factor, right.first, right, rows),
+                    t1 = tb_part_of_t(factor, left, left), t2 = tb_part_of_t(factor, right, right),
+                    t12 = tb_part_of_t(factor, left, right),
+                    products = tb_between(factor, 0, left.count, right.count),
+                    times_t1 = tb_between(factor, 1, left.count, right.count);
+    TB_TRY(tb_give_product(1, &v1, true, &v2, 0, &products, none, visitor));
+    TB_TRY(tb_give_product(1, &t1, false, &products, 0, &times_t1, none, visitor));
+    return tb_give_product(-1, &times_t1, false, &t2, 0, &t12, none, visitor);
 }
 
 /* Columns of A from a row of the block on, by reflectors that begin there. */
@@ -135,14 +64,8 @@ static tb_status reflect(const tb_factor *factor, int64_t block, tb_range reflec
                          tb_range finished, tb_visitor *visitor)
 {
     const int64_t first = block + reflectors.first, rows = factor->m - first;
-    const tb_matrix a = tb_rectangle(&factor->a, first, columns.first, rows, columns.count),
-                    v = part_of_v(factor, reflectors.first, reflectors, rows),
-                    t = part_of_t(factor, reflectors, reflectors),
-                    products = between(factor, 0, reflectors.count, columns.count),
-                    times_t = between(factor, 1, reflectors.count, columns.count);
-    TB_TRY(give_product(1, &v, true, &a, 0, &products, none, visitor));
-    TB_TRY(give_product(1, &t, true, &products, 0, &times_t, none, visitor));
-    return give_product(-1, &v, false, &times_t, 1, &a, finished, visitor);
+    const tb_matrix a = tb_rectangle(&factor->a, first, columns.first, rows, columns.count);
+    return tb_give_reflected(factor, reflectors, true, &a, finished, visitor);
 }
 
 /* ---- Walks ------------------------------------------------------------------------------------------------- */
@@ -190,10 +113,11 @@ tb_status tb_walk_qr(const tb_factor *factor, int64_t block, int64_t panel, tb_v
 {
     const int64_t order = tb_factor_order(factor), columns = tb_smaller(order, TB_QR_BLOCK);
     const tb_range triangle = {0, columns};
-    const tb_matrix t = part_of_t(factor, triangle, triangle), v = part_of_v(factor, 0, triangle, columns);
+    const tb_matrix t = tb_part_of_t(factor, triangle, triangle),
+                    v = tb_part_of_v(factor, 0, triangle, columns);
     (void)block;
-    TB_TRY(clear(&t, visitor));
-    TB_TRY(clear(&v, visitor));
+    TB_TRY(tb_give_zeros(&t, visitor));
+    TB_TRY(tb_give_zeros(&v, visitor));
     for (int64_t first = 0; first < order; first += TB_QR_BLOCK)
         TB_TRY(tb_walk_qr_block(factor, (tb_range){first, TB_QR_BLOCK}, panel, visitor));
     return TB_OK;

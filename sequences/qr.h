@@ -2,24 +2,15 @@
 #ifndef TB_QR_H
 #define TB_QR_H
 
-#include "sequences/sequence.h"
-#include "words/factor.h"
+#include "sequences/reflectors.h"
 
-/* As many columns as are finished at a time. */
-#define TB_QR_BLOCK 128
-
-/* Memory for what the walk's steps write beside A and tau, and its beginning is a multiple of 256. */
-size_t tb_qr_workspace(const tb_factor *factor);
-void tb_place_reflectors(tb_factor *factor, void *workspace);
-
-/* Panels have at most so many columns; blocks are TB_QR_BLOCK. */
+/* Panels have at most so many columns; blocks, which are finished at a time, are TB_QR_BLOCK. */
 tb_status tb_walk_qr(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
 
 /* The steps of that walk that one of its blocks has; none of columns beyond the square. */
 tb_status tb_walk_qr_block(const tb_factor *factor, tb_range columns, int64_t panel, tb_visitor *visitor);
 
-/* The steps by which such a block's reflectors bring columns behind it up to date, of which there are at most so many. */
-#define TB_QR_BEHIND 1024
+/* The steps by which such a block's reflectors bring columns behind it up to date, of which there are at most TB_QR_BEHIND. */
 tb_status tb_walk_qr_behind(const tb_factor *factor, tb_range columns, tb_range behind, tb_visitor *visitor);
 
 /* Where so many columns are finished, and their tau with them, and the others are as they were: their reflectors are applied to the

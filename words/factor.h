@@ -1,9 +1,11 @@
-/* A factorization, or a solve by one, or both: what the arguments of LAPACK's routine become before anything is decided about them.
- * Factors overwrite A, and solutions B.
+/* A factorization, or a solve by one, or both, or what is made of factors: what the arguments of LAPACK's routine become before anything is
+ * decided about them. Factors overwrite A, and solutions B.
  *
  *     A = L * L', or U' * U         Cholesky's, potrf: A is Hermitian or symmetric, n x n
  *     A = P * L * U                 with partial pivoting, getrf: A is m x n, and L has a diagonal of ones, which is not stored
  *     A = Q * R                     geqrf: A is m x n, and Q a product of reflectors
+ *
+ *     A := Q                        orgqr and ungqr: its first n columns, of the reflectors that A's first ones have
  *
  *     op(A) X = B                   potrs and getrs by such factors; posv and gesv by those that they make; trtrs with A a triangle
  *     A = X, where X B = I          potri and getri of the B that such factors are of; trtri of a triangle B, which is A
@@ -45,11 +47,14 @@ static inline void tb_set_pivot(tb_pivots pivots, int64_t i, int64_t pivot)
 /* Of QR, where Q = H1 H2 ..., and H = I - tau v v', of which A has v below its diagonal. Some of them are one: I - V T V'. Numbers are
  * those of the matrix's element. */
 typedef struct tb_reflectors {
-    void *tau; /* one a column that is factored */
+    void *tau;     /* one a reflector */
+    int64_t count; /* where they make Q: so many of A's columns have one */
     /* Where steps are done, and of a panel: the triangle T, below it zeros; and V as a matrix, with its ones and zeros. */
     void *t, *v;
     int64_t ld_of_t, ld_of_v;
     void *products; /* of steps, for numbers between them */
+    /* Of those that make Q (sequences/generate.h): a square of the identity, and tau on the diagonals of others. */
+    void *identity, *diagonals;
 } tb_reflectors;
 
 typedef struct tb_factor {
@@ -61,7 +66,7 @@ typedef struct tb_factor {
     tb_pivots
         pivots; /* of LU, m or n, the smaller: the row, from 1, that each row was exchanged with, one after the other */
     tb_reflectors reflectors; /* of QR */
-    tb_matrix b;              /* of a solve, with n rows; otherwise it has no element and no data */
+    tb_matrix b;              /* of a solve, with n rows; Q, of the steps that make it; else empty */
     int64_t *
         info; /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor, or a pivot is 0: then
                          nothing is solved */
@@ -107,6 +112,11 @@ static inline bool tb_changes_a(const tb_factor *factor)
     return tb_makes_factors(factor) || tb_replacement_of(factor) != TB_NOT_REPLACED;
 }
 
+static inline bool tb_makes_q(const tb_factor *factor)
+{
+    return tb_replacement_of(factor) == TB_Q;
+}
+
 /* The routine that makes such factors and does nothing else. */
 static inline tb_routine tb_factoring_routine(const tb_factor *factor)
 {
@@ -140,6 +150,15 @@ static inline tb_factor tb_geqrf(tb_routine routine, int64_t m, int64_t n, void 
     return factor;
 }
 
+/* The arguments in the order of ORGQR. */
+static inline tb_factor tb_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *data, int64_t ld,
+                                 void *tau, int64_t *info)
+{
+    tb_factor factor = tb_geqrf(routine, m, n, data, ld, tau, info);
+    factor.reflectors.count = k;
+    return factor;
+}
+
 /* Rows first, first + 1, ... of a matrix, so many, are exchanged with those of its rows, from 1, that pivots say, the last one first where
  * it is backwards. By a pivot that is none of its rows nothing is exchanged. Columns of a panel, if there is one, are left out, and of
  * those behind it these rows are solved by the panel's, whose lower triangle has a diagonal of ones: it has as many columns as rows are
@@ -159,10 +178,10 @@ typedef struct tb_row_exchange {
  * memory. */
 #define TB_INFO_UNDONE INT64_C(-1010)
 
-/* Columns that are factored; of a wide matrix others come with them. */
+/* Columns that are factored; of a wide matrix others come with them. Where Q is made, reflectors. */
 static inline int64_t tb_factor_order(const tb_factor *factor)
 {
-    return factor->m < factor->n ? factor->m : factor->n;
+    return tb_makes_q(factor) ? factor->reflectors.count : factor->m < factor->n ? factor->m : factor->n;
 }
 
 /* Multiply-adds of real numbers. */
@@ -175,8 +194,11 @@ static inline double tb_factor_volume(const tb_factor *factor)
                             (tb_factors_of(factor) == TB_LU         ? 1.5
                              : tb_factors_of(factor) == TB_CHOLESKY ? 3
                                                                     : 6),
-                 all = (tb_makes_factors(factor) ? made * (tb_factors_of(factor) == TB_QR ? 2 : 1) : 0) +
-                       (tb_solves(factor) ? solved : 0) + (tb_replacement_of(factor) ? replaced : 0);
+                 all = (tb_makes_factors(factor) || tb_makes_q(factor)
+                            ? made * (tb_factors_of(factor) == TB_QR ? 2 : 1)
+                        : tb_replacement_of(factor) ? replaced
+                                                    : 0) +
+                       (tb_solves(factor) ? solved : 0);
     return all * (tb_is_complex(factor->a.element) ? 4 : 1);
 }
 

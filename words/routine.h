@@ -43,6 +43,7 @@ typedef enum tb_replacement {
     TB_NOT_REPLACED,
     TB_INVERSE, /* of what A is, or of what A is factors of */
     TB_SQUARE,  /* of a triangle: L' L, or U U' */
+    TB_Q,       /* of which A has the reflectors */
 } tb_replacement;
 
 typedef struct tb_class_row {

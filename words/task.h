@@ -88,8 +88,8 @@ size_t tb_task_bytes(tb_task task);
 
 /* ---- In words --------------------------------------------------------------------------------------------- */
 
-/* What a task's size is called by: m, n and k of a product; n of a factorization of a square matrix, else m and n; n of a solve, and how
- * many columns B has. */
+/* What a task's size is called by: m, n and k of a product, and of Q, which k reflectors make; n of a factorization of a square matrix, else
+ * m and n; n of a solve, and how many columns B has. */
 enum { TB_EXTENTS_MOST = 3 };
 typedef struct tb_extents {
     int count;
@@ -105,6 +105,8 @@ static inline tb_extents tb_task_extents(tb_task task)
         return (tb_extents){2, {task.factor->n, task.factor->b.columns}, "nr"};
     if (task.factor->stored != TB_FULL)
         return (tb_extents){1, {task.factor->n}, "n"};
+    if (tb_makes_q(task.factor))
+        return (tb_extents){3, {task.factor->m, task.factor->n, task.factor->reflectors.count}, "mnk"};
     return (tb_extents){2, {task.factor->m, task.factor->n}, "mn"};
 }
 

@@ -97,7 +97,7 @@ static number product_of(const tb_matrix *v, int64_t j, const tb_matrix *with, i
     return sum;
 }
 
-/* H' of a column, with v of column j. */
+/* H' of a column, with v of column j and this tau; of its adjoint H. */
 static void reflect(const tb_matrix *v, int64_t j, number tau, const tb_matrix *to, int64_t column)
 {
     const number by = times(adjoint(tau), product_of(v, j, to, column));
@@ -175,4 +175,34 @@ void tb_apply_reflectors(const tb_factor *block)
     for (int64_t column = 0; column < block->b.columns; column++)
         for (int64_t j = 0; j < tb_factor_order(block); j++)
             reflect(&block->a, j, get(&tau, j, 0), &block->b, column);
+}
+
+static void put_unit_column(const tb_matrix *a, int64_t j)
+{
+    for (int64_t i = 0; i < a->rows; i++)
+        set(a, i, j, (number){i == j, 0});
+}
+
+/* A reflector's own column: it times that of the identity. */
+static void reflect_unit_column(const tb_matrix *a, int64_t j, number tau)
+{
+    const number by = {-tau.re, -tau.im};
+    for (int64_t i = j + 1; i < a->rows; i++)
+        set(a, i, j, times(by, get(a, i, j)));
+    set(a, j, j, (number){1 - tau.re, -tau.im});
+    for (int64_t i = 0; i < j; i++)
+        set(a, i, j, (number){0, 0});
+}
+
+void tb_make_q_by_loops(const tb_factor *factor)
+{
+    const tb_matrix *a = &factor->a, tau = tau_of(factor);
+    for (int64_t j = tb_factor_order(factor); j < factor->n; j++)
+        put_unit_column(a, j);
+    for (int64_t j = tb_factor_order(factor); j-- > 0;) {
+        const number own = get(&tau, j, 0);
+        for (int64_t column = j + 1; column < factor->n; column++)
+            reflect(a, j, adjoint(own), a, column);
+        reflect_unit_column(a, j, own);
+    }
 }

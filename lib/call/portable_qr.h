@@ -7,6 +7,9 @@
 /* Factors a block of any size in its place, and tau with it, as the reference's GEQR2 does; T and V too, where there are such. */
 void tb_reflect_by_loops(const tb_factor *block);
 
+/* Makes Q in its reflectors' place, as the reference's ORG2R does. */
+void tb_make_q_by_loops(const tb_factor *factor);
+
 /* B := Q' B, of the reflectors that a block's columns have, which are no more than its rows, and tau. */
 void tb_apply_reflectors(const tb_factor *block);
 

@@ -5,18 +5,31 @@
 #include "dispatch/factor_seconds.h"
 #include "lib/learning/learning.h"
 #include "sequences/factorization.h"
+#include "sequences/reflectors.h"
 #include "tests/check.h"
 #include "tests/unit/decide_row.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The linker puts this in front of tb_walk_factor_block: how many steps forecasts have looked at. */
+/* The linker puts these in front of tb_walk_factor_block and of tb_give_product, which Q's steps are mostly: how many steps forecasts have
+ * looked at. */
 tb_status __real_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
                                       tb_visitor *visitor);
 tb_status __wrap_tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_t panel,
                                       tb_visitor *visitor);
-static int steps;
+tb_status __real_tb_give_product(double alpha, const tb_matrix *a, bool adjoint, const tb_matrix *b,
+                                 double beta, const tb_matrix *c, tb_range finished, tb_visitor *visitor);
+tb_status __wrap_tb_give_product(double alpha, const tb_matrix *a, bool adjoint, const tb_matrix *b,
+                                 double beta, const tb_matrix *c, tb_range finished, tb_visitor *visitor);
+static int steps, products;
+
+tb_status __wrap_tb_give_product(double alpha, const tb_matrix *a, bool adjoint, const tb_matrix *b,
+                                 double beta, const tb_matrix *c, tb_range finished, tb_visitor *visitor)
+{
+    products++;
+    return __real_tb_give_product(alpha, a, adjoint, b, beta, c, finished, visitor);
+}
 
 typedef struct counter {
     tb_visitor visitor, *other;
@@ -89,6 +102,14 @@ static const other_row other_rows[] = {
     {TB_DGETRF, 0, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
     {TB_DGETRF, 0, H, {8, D, TB_READY, AUTO, "resident", TB_START_NOT}},
 
+    /* So does what makes Q of reflectors. */
+    {TB_DORGQR, 0, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
+    {TB_DORGQR, 0, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_ZUNGQR, 0, P, {4096, P, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_DORGQR, 0, H, {8, D, TB_READY, AUTO, "resident", TB_START_NOT}},
+    {TB_DORGQR, 0, H, {8, D, TB_LOST, AUTO, "host: the device is lost", TB_START_NOT}},
+    {TB_SORGQR, 0, H, {4096, H, TB_READY, TB_ROUTE_HOST, "host: forced", TB_START_NOT}},
+
     /* Solves that make factors go where these are made, and others where there are columns enough. */
     {TB_DGESV, 4096, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
     {TB_DGESV, 1, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
@@ -116,11 +137,12 @@ static int64_t info;
 
 static tb_factor factor_of_routine(tb_routine routine, int64_t n, int64_t nrhs)
 {
-    tb_factor factor = tb_class_of(routine)->factors == TB_LU
-                           ? tb_getrf(routine, n, n, NULL, n, (tb_pivots){NULL, 32}, &info)
-                       : tb_class_of(routine)->factors == TB_QR
-                           ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
-                           : tb_potrf(routine, TB_LOWER, n, NULL, n, &info);
+    tb_factor factor =
+        tb_class_of(routine)->factors == TB_LU
+            ? tb_getrf(routine, n, n, NULL, n, (tb_pivots){NULL, 32}, &info)
+        : tb_class_of(routine)->replacement == TB_Q ? tb_orgqr(routine, n, n, n, NULL, n, NULL, &info)
+        : tb_class_of(routine)->factors == TB_QR    ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
+                                                    : tb_potrf(routine, TB_LOWER, n, NULL, n, &info);
     if (tb_solves(&factor))
         factor.b = (tb_matrix){.rows = n, .columns = nrhs, .ld = n, .element = factor.a.element};
     return factor;
@@ -236,7 +258,7 @@ static tb_factor qr_of(int64_t m, int64_t n)
     return tb_geqrf(TB_DGEQRF, m, n, NULL, m, NULL, &info);
 }
 
-/* The host's are those of OpenBLAS that were measured, and of QR half of what NumPy takes for Q and R. */
+/* The host's are those of OpenBLAS that were measured. */
 static void the_host_takes_what_was_measured(void)
 {
     static const struct {
@@ -245,8 +267,10 @@ static void the_host_takes_what_was_measured(void)
         double seconds;
     } measured[] = {{TB_DPOTRF, 512, 1.3e-3}, {TB_DPOTRF, 1024, 5.0e-3}, {TB_DPOTRF, 2048, 22e-3},
                     {TB_DPOTRF, 4096, 87e-3}, {TB_DGETRF, 512, 3.5e-3},  {TB_DGETRF, 1024, 13e-3},
-                    {TB_DGETRF, 2048, 55e-3}, {TB_DGETRF, 4096, 283e-3}, {TB_DGEQRF, 512, 5e-3},
-                    {TB_DGEQRF, 1024, 25e-3}, {TB_DGEQRF, 2048, 110e-3}, {TB_DGEQRF, 4096, 560e-3}};
+                    {TB_DGETRF, 2048, 55e-3}, {TB_DGETRF, 4096, 283e-3}, {TB_DGEQRF, 512, 5.7e-3},
+                    {TB_DGEQRF, 1024, 30e-3}, {TB_DGEQRF, 2048, 140e-3}, {TB_DGEQRF, 4096, 640e-3},
+                    {TB_DORGQR, 512, 5.5e-3}, {TB_DORGQR, 1024, 16e-3},  {TB_DORGQR, 2048, 48e-3},
+                    {TB_DORGQR, 4096, 390e-3}};
     const tb_facts facts = facts_when_up();
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const tb_factor factor = factor_of_routine(measured[i].routine, measured[i].n, 0);
@@ -294,6 +318,37 @@ static void forecasts_of_qr_look_at_few_steps(void)
               "QR of n = %lld: %g s", (long long)n, device);
         CHECK(n < 2048 || tb_decide_factor(&factor, &facts).route == TB_ROUTE_STREAMED,
               "QR of n = %lld: host", (long long)n);
+        before = device;
+    }
+}
+
+static double device_seconds_of_q(int64_t m, int64_t n, int64_t k)
+{
+    const tb_factor factor = tb_orgqr(TB_DORGQR, m, n, k, NULL, m, NULL, &info);
+    const tb_facts facts = facts_when_up();
+    const double seconds = tb_factor_seconds(&factor, &facts, &h200s[0], 512);
+    CHECK(isfinite(seconds) && tb_factor_seconds_least(&factor, &facts) < seconds,
+          "Q of %lld x %lld: %g s, at least %g s", (long long)m, (long long)n, seconds,
+          tb_factor_seconds_least(&factor, &facts));
+    return seconds;
+}
+
+/* With each extent; and where it is large the device has it. */
+static void forecasts_of_q_look_at_few_steps(void)
+{
+    enum { PRODUCTS_MOST = 20, ORDER_MOST = 100000 };
+    const tb_facts facts = facts_when_up();
+    double before = 0;
+    for (int64_t n = TB_FACTOR_ORDER_LEAST; n <= ORDER_MOST; n += n / 5) {
+        const tb_factor factor = tb_orgqr(TB_DORGQR, n, n, n, NULL, n, NULL, &info);
+        products = 0;
+        const double device = device_seconds_of_q(n, n, n);
+        CHECK(products <= PRODUCTS_MOST, "Q of n = %lld: %d products", (long long)n, products);
+        CHECK(device > before && device < device_seconds_of_q(2 * n, n, n) &&
+                  device > device_seconds_of_q(n, n, n / 2) && device > device_seconds_of_q(n, n / 2, n / 2),
+              "Q of n = %lld: %g s", (long long)n, device);
+        CHECK(n < 2048 || tb_decide_factor(&factor, &facts).route == TB_ROUTE_STREAMED, "Q of n = %lld: host",
+              (long long)n);
         before = device;
     }
 }
@@ -427,6 +482,7 @@ int main(void)
     the_host_takes_what_was_measured();
     forecasts_grow_with_the_order_and_look_at_few_steps();
     forecasts_of_qr_look_at_few_steps();
+    forecasts_of_q_look_at_few_steps();
     forecasts_of_solves_grow_with_the_columns();
     both_ways_of_the_link_take_their_time();
     few_blocks_tell_what_all_take();

@@ -150,6 +150,25 @@ static void a_rectangle_has_two_extents(void)
     CHECK(strcmp(text, "cgeqrf m=8 n=6 lda=9") == 0, "%s", text);
 }
 
+/* 4 m n k - 2 (m + n) k^2 + 4/3 k^3 flops of real numbers, as LAPACK counts them. */
+static void what_reflectors_make_has_three_extents(void)
+{
+    char text[TB_TASK_TEXT_SIZE];
+    const tb_factor factor = tb_orgqr(TB_ZUNGQR, 8, 6, 3, NULL, 9, NULL, NULL);
+    const tb_task task = tb_task_of_factor(&factor);
+    const tb_extents extents = tb_task_extents(task);
+    CHECK(extents.count == 3 && extents.of[0] == 8 && extents.of[1] == 6 && extents.of[2] == 3 &&
+              strcmp(extents.names, "mnk") == 0,
+          "other extents");
+    CHECK(tb_task_flops(task) == 4 * (4 * 8 * 6 * 3 - 2 * 14 * 9 + 36), "%g flops", tb_task_flops(task));
+    CHECK(tb_task_bytes(task) == 48 * 2 * sizeof(double) && tb_task_matrices(task) == 1, "other amounts");
+    CHECK(tb_factor_order(&factor) == 3 && tb_makes_q(&factor) && tb_changes_a(&factor) &&
+              !tb_makes_factors(&factor) && !tb_solves(&factor),
+          "it does something else");
+    tb_print_task(task, text);
+    CHECK(strcmp(text, "zungqr m=8 n=6 k=3 lda=9") == 0, "%s", text);
+}
+
 /* Of each class: what of A is read, and how; multiply-adds by the factors, and to them. */
 static void a_solve_answers_for_two_matrices(void)
 {
@@ -204,6 +223,7 @@ int main(void)
     what_is_left_of_a_product_touches_c_alone();
     a_factorization_answers_for_its_matrix();
     a_rectangle_has_two_extents();
+    what_reflectors_make_has_three_extents();
     a_solve_answers_for_two_matrices();
     return check_result();
 }
