@@ -86,7 +86,8 @@ static tb_status square(const tb_factor *factor, tb_visitor *visitor)
 
 bool tb_replacement_is_in_b(const tb_factor *factor)
 {
-    return tb_replacement_of(factor) == TB_INVERSE && tb_factors_of(factor) != TB_CHOLESKY;
+    return tb_makes_q(factor) ||
+           (tb_replacement_of(factor) == TB_INVERSE && tb_factors_of(factor) != TB_CHOLESKY);
 }
 
 tb_status tb_walk_replacement(const tb_factor *factor, tb_visitor *visitor)

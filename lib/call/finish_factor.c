@@ -84,6 +84,10 @@ static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
 {
     steps all = {.visitor = {visit}, .host = host, .by_loops = true, .info = tb_first_zero(factor)};
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
+    if (tb_makes_q(factor)) {
+        tb_make_q_by_loops(factor);
+        return 0;
+    }
     if (tb_replacement_of(factor))
         return replace(&all, factor);
     if (tb_factors_of(factor) == TB_QR)

@@ -6,6 +6,7 @@
  */
 #include "lib/call/factoring.h"
 #include "lib/call/finish_factor.h"
+#include "lib/call/replacing.h"
 #include "lib/call/run.h"
 #include "lib/call/stream.h"
 
