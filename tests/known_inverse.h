@@ -11,9 +11,9 @@
 #include "include/tileblas.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "tests/numbers.h"
 #include "words/factor.h"
 
-#include <complex.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <string.h>
@@ -29,8 +29,6 @@ typedef struct trial {
     int64_t zero;     /* the diagonal's number, from 1, that is 0; 0: none */
     const char *script;
 } trial;
-
-typedef double complex number;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -71,26 +69,6 @@ static inline size_t bytes_of(const trial *t)
 {
     const tb_matrix a = matrix_of(t, NULL);
     return tb_matrix_bytes(&a);
-}
-
-static inline number number_at(const tb_matrix *a, int64_t i, int64_t j)
-{
-    const double *wide = tb_at(a, i, j);
-    const float *narrow = tb_at(a, i, j);
-    const bool im = tb_is_complex(a->element);
-    return tb_real_of(a->element) == TB_FP64 ? CMPLX(wide[0], im ? wide[1] : 0)
-                                             : CMPLX((double)narrow[0], im ? (double)narrow[1] : 0);
-}
-
-static inline void set_number(const tb_matrix *a, int64_t i, int64_t j, number x)
-{
-    double *wide = tb_at(a, i, j);
-    float *narrow = tb_at(a, i, j);
-    for (int part = 0; part < (tb_is_complex(a->element) ? 2 : 1); part++)
-        if (tb_real_of(a->element) == TB_FP64)
-            wide[part] = part ? cimag(x) : creal(x);
-        else
-            narrow[part] = (float)(part ? cimag(x) : creal(x));
 }
 
 /* Whether the routine reads the number and writes it. */
@@ -270,14 +248,6 @@ static inline void by_found(const trial *t, const tb_matrix *found, const number
             for (int64_t j = 0; j < t->n; j++)
                 y[i] += number_at(found, i, j) * x[j];
         }
-}
-
-static inline double largest_of(const number *x, int64_t n)
-{
-    double largest = 0;
-    for (int64_t i = 0; i < n; i++)
-        largest = cabs(x[i]) > largest || isnan(cabs(x[i])) ? cabs(x[i]) : largest;
-    return largest;
 }
 
 /* Of some vector; sizes are about 1. */

@@ -11,9 +11,9 @@
 #include "include/tileblas.h"
 #include "tests/check.h"
 #include "tests/conformance/arena.h"
+#include "tests/numbers.h"
 #include "words/factor.h"
 
-#include <complex.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <string.h>
@@ -26,8 +26,6 @@ typedef struct trial {
     int64_t m, n;
     const char *script;
 } trial;
-
-typedef double complex number;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -52,26 +50,6 @@ static inline size_t bytes_of(const trial *t)
 {
     const tb_matrix a = matrix_of(t, NULL);
     return tb_matrix_bytes(&a);
-}
-
-static inline number number_at(const tb_matrix *a, int64_t i, int64_t j)
-{
-    const double *wide = tb_at(a, i, j);
-    const float *narrow = tb_at(a, i, j);
-    const bool im = tb_is_complex(a->element);
-    return tb_real_of(a->element) == TB_FP64 ? CMPLX(wide[0], im ? wide[1] : 0)
-                                             : CMPLX((double)narrow[0], im ? (double)narrow[1] : 0);
-}
-
-static inline void set_number(const tb_matrix *a, int64_t i, int64_t j, number x)
-{
-    double *wide = tb_at(a, i, j);
-    float *narrow = tb_at(a, i, j);
-    for (int part = 0; part < (tb_is_complex(a->element) ? 2 : 1); part++)
-        if (tb_real_of(a->element) == TB_FP64)
-            wide[part] = part ? cimag(x) : creal(x);
-        else
-            narrow[part] = (float)(part ? cimag(x) : creal(x));
 }
 
 /* A column in the middle is all 0, from a wide matrix's square. */
