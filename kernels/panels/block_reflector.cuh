@@ -25,7 +25,7 @@ template <class number> struct block_reflector {
     /* What becomes of the square right of a half, in two goes: times the second half from the right, times the first one from the left. */
     __device__ __forceinline__ number times_second(int half, int row, int column) const
     {
-        const int second = column / half * half;
+        const int second = column & -half;
         number all = number_of<number>(0);
         for (int k = second; k <= column; k++)
             all = plus(all, product((*this)(row, k), (*this)(k, column)));
@@ -33,7 +33,7 @@ template <class number> struct block_reflector {
     }
     __device__ __forceinline__ number times_first(int half, int row, int column) const
     {
-        const int second = column / half * half;
+        const int second = column & -half;
         number all = number_of<number>(0);
         for (int k = row; k < second; k++)
             all = less_product(all, (*this)(row, k), (*this)(k, column));
@@ -43,10 +43,14 @@ template <class number> struct block_reflector {
     /* By all threads of a block, behind a barrier. */
     __device__ __forceinline__ void join() const
     {
-        for (int half = 1; half < columns; half *= 2) {
-            const int number_in_all = int(threadIdx.x), in_square = number_in_all % (half * half),
-                      pair = number_in_all / (half * half), row = 2 * half * pair + in_square % half,
-                      column = 2 * half * pair + half + in_square / half;
+        const unsigned number_in_all = threadIdx.x;
+#pragma unroll 1
+        for (unsigned digits = 0; 1 << digits < columns; digits++) {
+            const int half = 1 << digits;
+            const int in_square = int(number_in_all) & (half * half - 1),
+                      pair = int(number_in_all >> 2 * digits),
+                      row = 2 * half * pair + (in_square & (half - 1)),
+                      column = 2 * half * pair + half + (in_square >> digits);
             const bool has_one = pair < columns / (2 * half);
             number one = number_of<number>(0);
             for (int side = 0; side < 2; side++) {
@@ -64,8 +68,9 @@ template <class number> struct block_reflector {
     {
         using real = real_of<number>;
         const int steps = min(x.rows, x.columns);
-        for (int i = int(threadIdx.x); i < steps * steps; i += TB_GEQRF_THREADS) {
-            const int row = i % steps, column = i / steps;
+        const int row = lane();
+#pragma unroll 1
+        for (int column = warp(); column < steps && row < steps; column += warps) {
             const number a = (*this)(row, column);
             write(static_cast<real *>(x.t) + reals_of<number> * (row + column * x.ld_of_t), a);
             if (row == column)

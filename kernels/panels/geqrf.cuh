@@ -27,8 +27,9 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     const joined_sums<number> sums;
     staged_column *const staged; /* one a warp and layer */
     const block_reflector<number> triangle;
-    real *const backs; /* by which columns are multiplied in the end, from the diagonal up */
-    int round = 0;
+    real *const backs;         /* by which columns are multiplied in the end, from the diagonal up */
+    const bool has_first_rows; /* the warp */
+    unsigned round = 0;
 
     static constexpr int numbers_before_staged = TB_GEQRF_OF_WARPS + joined_sums<number>::shared_numbers;
 
@@ -45,7 +46,8 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
           of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
           sums(x, of_warps, shared + TB_GEQRF_OF_WARPS),
           staged(first_staged(shared)), triangle{behind_staged(shared)},
-          backs(reinterpret_cast<real *>(behind_staged(shared) + TB_GEQRF_TRIANGLE))
+          backs(reinterpret_cast<real *>(behind_staged(shared) + TB_GEQRF_TRIANGLE)),
+          has_first_rows(of_lane(rank() == 0 && warp() == 0, 0))
     {
         static_assert(sizeof(staged_column) == TB_GEQRF_STAGED_BYTES(sizeof(number)) &&
                           sizeof of_warps == TB_GEQRF_OF_WARPS * sizeof(number),
@@ -55,11 +57,6 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     __device__ __forceinline__ static int rank()
     {
         return joined_sums<number>::rank();
-    }
-    /* The warp; the block. */
-    __device__ __forceinline__ static bool has_first_rows()
-    {
-        return rank() == 0 && warp() == 0;
     }
     __device__ __forceinline__ bool makes_triangle() const
     {
@@ -106,15 +103,15 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     {
         number largest_of[slots];
 #pragma unroll
-        for (int s = 0; s < slots; s++) {
+        for (int s = 0; s < slots; s++)
             largest_of[s] = number_of<number>(0);
+        rows::for_layers([&](int layer) {
 #pragma unroll
-            for (int layer = 0; layer < layers; layer++)
-                if (layer < place.layers)
+            for (int s = 0; s < slots; s++)
 #pragma unroll
-                    for (int i = 0; i < rows_of_lane; i++)
-                        largest_of[s] = larger(largest_of[s], own[layer][i][s]);
-        }
+                for (int i = 0; i < rows_of_lane; i++)
+                    largest_of[s] = larger(largest_of[s], own[layer][i][s]);
+        });
         rows::for_further([&](int layer, int i, const real *from, int64_t column) {
 #pragma unroll
             for (int s = 0; s < slots; s++)
@@ -130,8 +127,11 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     }
     __device__ __forceinline__ static number larger(number a, number b)
     {
-        return number_of<number>(
-            fmax(real_part(a), fmax(real(fabs(real_part(b))), real(fabs(imaginary_part(b))))));
+        const number of_real = largest()(a, number_of<number>(real(fabs(real_part(b)))));
+        if constexpr (reals_of<number> == 2)
+            return largest()(of_real, number_of<number>(real(fabs(imaginary_part(b)))));
+        else
+            return of_real;
     }
     __device__ __forceinline__ number further(int layer, int i, const real *row, int in_column,
                                               int64_t column) const
@@ -145,14 +145,13 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     }
     __device__ __forceinline__ void multiply_columns(const real (&by)[slots])
     {
+        rows::for_layers([&](int layer) {
 #pragma unroll
-        for (int layer = 0; layer < layers; layer++)
-            if (layer < place.layers)
+            for (int i = 0; i < rows_of_lane; i++)
 #pragma unroll
-                for (int i = 0; i < rows_of_lane; i++)
-#pragma unroll
-                    for (int s = 0; s < slots; s++)
-                        own[layer][i][s] = times(own[layer][i][s], by[s]);
+                for (int s = 0; s < slots; s++)
+                    own[layer][i][s] = times(own[layer][i][s], by[s]);
+        });
         rows::for_further([&](int layer, int i, real *at, int64_t column) {
 #pragma unroll
             for (int s = 0; s < slots; s++)
@@ -160,68 +159,81 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         });
     }
 
-    /* ---- A step: columns 8 slot + inner ---------------------------------------------------------------------- */
+    /* ---- A step ---------------------------------------------------------------------------------------------- */
 
-    /* Of the warp that has the first rows: the only ones that may be the step's, or above it, are the first up to 2 slot + 1. */
-    template <int slot> __device__ static constexpr bool may_be_above(int layer, int i)
-    {
-        return layer == 0 && i <= 2 * slot + 1;
-    }
-    template <int slot> __device__ __forceinline__ bool is_below(int layer, int i, int step) const
-    {
-        return !may_be_above<slot>(layer, i) || !has_first_rows() || quarters * i + place.quarter > step;
-    }
-    template <int slot> __device__ __forceinline__ bool is_step(int layer, int i, int step) const
-    {
-        return may_be_above<slot>(layer, i) && has_first_rows() && quarters * i + place.quarter == step;
-    }
-
-    /* The step's column below its row, above that zeros. */
-    template <int slot> __device__ __forceinline__ void stage(int step) const
+    /* The step's column is staged: in the warp that has the panel's first rows, row `row` of these. */
+    __device__ __forceinline__ number &staged_first(int row) const
     {
         constexpr int count = piece<number>::count;
-        __syncwarp();
-        if (place.group == step % groups)
+        const int i = row / quarters;
+        return staged_of(0).of_quarter[row % quarters][i / count].at[i % count];
+    }
+    /* Instructions that differ by slots are few: of the others there is one copy. */
+    template <int slot = 0> __device__ __forceinline__ void stage(int step) const
+    {
+        if constexpr (slot + 1 < slots)
+            if (step >= groups * (slot + 1))
+                return stage<slot + 1>(step);
+        constexpr int count = piece<number>::count;
+        if (rows::column_of(slot) == step)
+            rows::for_layers([&](int layer) {
 #pragma unroll
-            for (int layer = 0; layer < layers; layer++)
-                if (layer < place.layers)
+                for (int i = 0; i < rows_of_lane; i += count) {
+                    piece<number> written;
 #pragma unroll
-                    for (int i = 0; i < rows_of_lane; i += count) {
-                        piece<number> written;
-#pragma unroll
-                        for (int e = 0; e < count; e++)
-                            written.at[e] = is_below<slot>(layer, i + e, step) ? own[layer][i + e][slot]
-                                                                               : number_of<number>(0);
-                        staged_of(layer).of_quarter[place.quarter][i / count] = written;
-                    }
-        if (has_first_rows() && place.quarter == step % quarters)
+                    for (int e = 0; e < count; e++)
+                        written.at[e] = own[layer][i + e][slot];
+                    staged_of(layer).of_quarter[place.quarter][i / count] = written;
+                }
+            });
+        if (has_first_rows && place.quarter == step % quarters)
 #pragma unroll
             for (int s = 0; s < slots; s++)
                 of_warps[round % 2].row[rows::column_of(s)] =
                     step % groups < quarters ? own[0][2 * slot][s] : own[0][2 * slot + 1][s];
+        mark<slot>();
+    }
+    /* The step's column below its row, above that zeros. */
+    __device__ __forceinline__ void stage_below(int step) const
+    {
         __syncwarp();
+        stage(step);
+        __syncwarp();
+        if (has_first_rows) {
+            if (lane() <= step)
+                staged_first(lane()) = number_of<number>(0);
+            __syncwarp();
+        }
+    }
+    /* What a lane has of it. */
+    __device__ __forceinline__ void read_staged(int layer, number (&below)[rows_of_lane]) const
+    {
+        constexpr int count = piece<number>::count;
+#pragma unroll
+        for (int i = 0; i < rows_of_lane; i += count) {
+            const piece<number> some = staged_of(layer).of_quarter[place.quarter][i / count];
+#pragma unroll
+            for (int e = 0; e < count; e++)
+                below[i + e] = some.at[e];
+        }
     }
 
     /* Sums of the step's column, below its row, with all columns: the conjugate of one times the other. */
     __device__ __forceinline__ number multiply(int step)
     {
-        constexpr int count = piece<number>::count;
         number of_slots[slots];
 #pragma unroll
         for (int s = 0; s < slots; s++)
             of_slots[s] = number_of<number>(0);
+        rows::for_layers([&](int layer) {
+            number below[rows_of_lane];
+            read_staged(layer, below);
 #pragma unroll
-        for (int layer = 0; layer < layers; layer++)
-            if (layer < place.layers)
+            for (int i = 0; i < rows_of_lane; i++)
 #pragma unroll
-                for (int i = 0; i < rows_of_lane; i += count) {
-                    const piece<number> below = staged_of(layer).of_quarter[place.quarter][i / count];
-#pragma unroll
-                    for (int e = 0; e < count; e++)
-#pragma unroll
-                        for (int s = 0; s < slots; s++)
-                            of_slots[s] = plus_product(of_slots[s], below.at[e], own[layer][i + e][s]);
-                }
+                for (int s = 0; s < slots; s++)
+                    of_slots[s] = plus_product(of_slots[s], below[i], own[layer][i][s]);
+        });
         rows::for_further([&](int layer, int i, const real *from, int64_t column) {
             const number below = further(layer, i, from, step, column);
 #pragma unroll
@@ -233,45 +245,42 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     }
 
     /* Multiplies the step's column below its row. */
-    template <int slot> __device__ __forceinline__ void lift_column(int step)
+    __device__ __forceinline__ void lift_column(int step)
     {
-        if (place.group == step % groups) {
+        rows::for_layers([&](int layer) {
 #pragma unroll
-            for (int layer = 0; layer < layers; layer++)
+            for (int s = 0; s < slots; s++)
+                if (rows::column_of(s) == step)
 #pragma unroll
-                for (int i = 0; i < rows_of_lane; i++)
-                    if (layer < place.layers && is_below<slot>(layer, i, step))
-                        own[layer][i][slot] = times(own[layer][i][slot], lift<real>);
+                    for (int i = 0; i < rows_of_lane; i++)
+                        if (layer > 0 || !has_first_rows || quarters * i + place.quarter > step)
+                            own[layer][i][s] = times(own[layer][i][s], lift<real>);
+        });
+        if (place.group == step % groups)
             rows::for_further([&](int layer, int i, real *at, int64_t column) {
                 multiply_further(layer, i, at + step * column, step, lift<real>);
             });
-        }
     }
 
     /* Below the step's row the reflector replaces its column, and is subtracted from later ones, `times_column` times as it was. */
-    template <int slot>
     __device__ __forceinline__ void update(int step, const reflector<number> &reflector,
                                            const number (&times_column)[slots])
     {
-        constexpr int count = piece<number>::count;
-        const bool is_own = place.group == step % groups, is_later = place.group > step % groups;
-#pragma unroll
-        for (int layer = 0; layer < layers; layer++)
-            if (layer < place.layers)
-#pragma unroll
-                for (int i = 0; i < rows_of_lane; i += count) {
-                    const piece<number> below = staged_of(layer).of_quarter[place.quarter][i / count];
-#pragma unroll
-                    for (int e = 0; e < count; e++)
-                        update_row<slot>(own[layer][i + e], below.at[e], is_below<slot>(layer, i + e, step),
-                                         is_step<slot>(layer, i + e, step), is_own, is_later, reflector,
-                                         times_column);
-                }
+        rows::for_layers([&](int layer) {
+            number below[rows_of_lane];
+            read_staged(layer, below);
+            if (layer == 0 && has_first_rows)
+                update_layer<true>(layer, step, below, times_column);
+            else
+                update_layer<false>(layer, step, below, times_column);
+        });
+        if (has_first_rows && place.quarter == step % quarters)
+            put_beta(step, reflector.beta);
         rows::for_further([&](int layer, int i, real *at, int64_t column) {
             const number below = further(layer, i, at, step, column);
             __syncwarp();
 #pragma unroll
-            for (int s = slot; s < slots; s++)
+            for (int s = 0; s < slots; s++)
                 if (const int own = rows::column_of(s); own >= step && rows::has(layer, i, own))
                     write(at + own * column, own == step ? product(below, reflector.factor)
                                                          : less_product(read<number>(at + own * column),
@@ -279,23 +288,41 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             __syncwarp();
         });
     }
-    template <int slot>
-    __device__ __forceinline__ static void
-    update_row(number (&row)[slots], number below, bool is_below, bool is_step, bool is_own, bool is_later,
-               const reflector<number> &reflector, const number (&times_column)[slots])
+    /* Rows above the step's one, if there may be any, stay as they are. */
+    template <bool has_above, int slot = 0>
+    __device__ __forceinline__ void update_layer(int layer, int step, const number (&below)[rows_of_lane],
+                                                 const number (&times_column)[slots])
     {
-        if (!is_below && !is_step)
-            return;
-        const number of_column = is_step ? reflector.first : below;
-        if (is_later)
-            row[slot] = less_product(row[slot], of_column, times_column[slot]);
-        if (is_own)
-            row[slot] = is_step ? number_of<number>(reflector.beta) : product(below, reflector.factor);
+        if constexpr (slot < slots) {
+            const int column = rows::column_of(slot);
+            if (step < groups * (slot + 1)) {
+                if (step >= groups * slot) {
+                    mark<slot>();
 #pragma unroll
-        for (int s = slot + 1; s < slots; s++)
-            row[s] = less_product(row[s], of_column, times_column[s]);
+                    for (int i = 0; i < rows_of_lane; i++)
+                        if (column == step && (!has_above || quarters * i + place.quarter >= step))
+                            own[layer][i][slot] = number_of<number>(0);
+                    mark<slot>();
+                }
+#pragma unroll
+                for (int i = 0; i < rows_of_lane; i++)
+                    if (column >= step && (!has_above || quarters * i + place.quarter >= step))
+                        own[layer][i][slot] = less_product(own[layer][i][slot], below[i], times_column[slot]);
+            }
+            update_layer<has_above, slot + 1>(layer, step, below, times_column);
+        }
     }
-    template <int slot> __device__ __forceinline__ void take_step(int step)
+    __device__ __forceinline__ void put_beta(int step, real beta)
+    {
+#pragma unroll
+        for (int s = 0; s < slots; s++)
+#pragma unroll
+            for (int i = 2 * s; i <= 2 * s + 1; i++)
+                own[0][i][s] = rows::column_of(s) == step && i == step / quarters ? number_of<number>(beta)
+                                                                                  : own[0][i][s];
+    }
+
+    __device__ __forceinline__ void take_step(int step)
     {
         const bool is_last_row = step + 1 == x.rows;
         bool is_lifted = false;
@@ -303,32 +330,38 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         number of_column, in_row, alpha;
 #pragma unroll 1
         while (true) {
-            stage<slot>(step);
+            uses_of(place.group);
+            stage_below(step);
             of_column = multiply(step);
             in_row = sums.row(round)[lane()];
+            alpha = sums.row(round)[step];
             round++;
             squares = real_part(of_lane(of_column, step));
-            alpha = of_lane(in_row, step);
-            if (!(squares < least_square<real>) || is_lifted)
+            if (upper_bits(squares) >= upper_bits(least_square<real>) || is_lifted)
                 break;
             is_lifted = true;
             if (is_last_row)
                 break;
-            lift_column<slot>(step);
+            lift_column(step);
         }
-        const bool is_there = squares != 0 || imaginary_part(alpha) != 0;
-        const reflector<number> reflector =
-            is_there ? reflector_of(alpha, squares, is_lifted) : no_reflector(alpha);
-        /* Of the reflector with the lane's column. */
-        const number with_column = plus_product(in_row, reflector.factor, of_column);
-        if (makes_triangle() && warp() == 0)
-            note_in_triangle(step, reflector, with_column);
+        const bool is_there = !is_lifted || squares != 0 || imaginary_part(alpha) != 0;
+        reflector<number> reflector =
+            is_lifted ? lifted_reflector_of(alpha, squares) : reflector_of(alpha, squares);
         if (!is_there)
-            return;
-        const number taken = product(product(conjugate(reflector.tau), with_column), reflector.factor);
-        number times_column[slots];
-        by_slots(taken, times_column);
-        update<slot>(step, reflector, times_column);
+            reflector.tau = reflector.factor = number_of<number>(0);
+        if (is_there) {
+            if (has_first_rows && lane() == 0)
+                staged_first(step) = reflector.first;
+            number times_column[slots];
+            const number taken = taken_of(reflector, in_row, of_column);
+            by_slots(lane() == step ? negative(reflector.factor) : taken, times_column);
+            __syncwarp();
+            uses_of(place.group);
+            update(step, reflector, times_column);
+        }
+        /* Of the reflector with the lane's column. */
+        if (makes_triangle() && warp() == 0)
+            note_in_triangle(step, reflector, plus_product(in_row, reflector.factor, of_column));
     }
     __device__ __forceinline__ void note_in_triangle(int step, const reflector<number> &reflector,
                                                      number with_column) const
@@ -339,15 +372,6 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             triangle(step, step) = reflector.tau;
     }
 
-    template <int slot> __device__ __forceinline__ void take_steps(int steps)
-    {
-#pragma unroll 1
-        for (int step = groups * slot; step < min(groups * slot + groups, steps); step++)
-            take_step<slot>(step);
-        if constexpr (slot + 1 < slots)
-            take_steps<slot + 1>(steps);
-    }
-
     __device__ __forceinline__ void factor()
     {
         rows::load();
@@ -355,7 +379,10 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         if (makes_triangle())
             triangle.clear();
         scale_columns();
-        take_steps<0>(min(x.rows, x.columns));
+        const int steps = min(x.rows, x.columns);
+#pragma unroll 1
+        for (int step = 0; step < steps; step++)
+            take_step(step);
         rows::store(rank(), backs);
         if (makes_triangle()) {
             __syncthreads();

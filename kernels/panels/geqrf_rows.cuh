@@ -38,14 +38,14 @@ template <class number> struct staged_layer {
 struct lane_place {
     int group, quarter, first_row, end, layers;
 
-    __device__ __forceinline__ lane_place(const tb_geqrf_panel &x, int rank, int thread)
-        : group(thread % groups), quarter(thread % lanes / groups)
+    __device__ __forceinline__ lane_place(const tb_geqrf_panel &x, int rank, unsigned thread)
+        : group(int(thread % groups)), quarter(int(thread % lanes / groups))
     {
-        const int of_warp = thread / lanes * TB_GEQRF_ROWS_OF_WARP,
+        const int of_warp = int(thread / lanes) * TB_GEQRF_ROWS_OF_WARP,
                   rows = min(x.rows_of_block, x.rows - rank * x.rows_of_block) - of_warp;
         first_row = rank * x.rows_of_block + of_warp + quarter;
         end = first_row - quarter + rows;
-        layers = rows > 0 ? (rows + TB_GEQRF_ROWS_OF_LAYER - 1) / TB_GEQRF_ROWS_OF_LAYER : 0;
+        layers = of_lane(rows > 0 ? (rows + TB_GEQRF_ROWS_OF_LAYER - 1) / TB_GEQRF_ROWS_OF_LAYER : 0, 0);
     }
 };
 
@@ -64,7 +64,7 @@ template <class number, bool has_further> struct panel_rows {
     number own[layers][rows_of_lane][slots];
 
     __device__ panel_rows(const tb_geqrf_panel &x, int rank, number *in_shared)
-        : x(x), in_shared(in_shared), place(x, rank, rematerialized::thread())
+        : x(x), in_shared(in_shared), place(x, rank, unsigned(rematerialized::thread()))
     {
     }
 
@@ -79,6 +79,16 @@ template <class number, bool has_further> struct panel_rows {
     __device__ __forceinline__ bool has(int layer, int i, int column) const
     {
         return row_of(layer, i) < x.rows && column < x.columns;
+    }
+
+    /* Calls for each layer that is in registers, as far as the warp has rows of it. */
+    template <int layer = 0, class action> __device__ __forceinline__ void for_layers(action act) const
+    {
+        if constexpr (layer < layers)
+            if (layer < place.layers) {
+                act(layer);
+                for_layers<layer + 1>(act);
+            }
     }
 
     /* ---- Rows that are not in registers ---------------------------------------------------------------------- */
@@ -124,23 +134,15 @@ template <class number, bool has_further> struct panel_rows {
 #pragma unroll
         for (int s = 0; s < slots; s++) {
             const int there = column_of(s) < columns ? rows : 0;
-            for_layers_of_slot([&](int layer, int i) {
-                const int row = layer * TB_GEQRF_ROWS_OF_LAYER + quarters * i;
-                act(own[layer][i][s], at + parts * row, row < there);
+            for_layers([&](int layer) {
+#pragma unroll
+                for (int i = 0; i < rows_of_lane; i++) {
+                    const int row = layer * TB_GEQRF_ROWS_OF_LAYER + quarters * i;
+                    act(own[layer][i][s], at + parts * row, row < there);
+                }
             });
             at += parts * groups * ld;
         }
-    }
-    template <int layer = 0, class action>
-    __device__ __forceinline__ void for_layers_of_slot(action act) const
-    {
-        if constexpr (layer < layers)
-            if (layer < place.layers) {
-#pragma unroll
-                for (int i = 0; i < rows_of_lane; i++)
-                    act(layer, i);
-                for_layers_of_slot<layer + 1>(act);
-            }
     }
 
     __device__ __forceinline__ void load()
@@ -173,7 +175,7 @@ template <class number, bool has_further> struct panel_rows {
     /* R, with what columns have been multiplied by undone, and the reflectors; then, if wanted, these with their ones and zeros. */
     __device__ __forceinline__ void store(int rank, const real *backs)
     {
-        place = lane_place(x, rank, rematerialized::thread());
+        place = lane_place(x, rank, unsigned(rematerialized::thread()));
         const bool has_upper = place.first_row < quarters;
         if (has_upper)
             change_upper([&](number a, int s, bool) { return times(a, backs[column_of(s)]); });

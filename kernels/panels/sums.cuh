@@ -23,17 +23,52 @@ namespace panels
 constexpr int lanes = 32, columns = TB_GEQRF_COLUMNS, warps = TB_GEQRF_THREADS / lanes;
 static_assert(columns == lanes, "a lane has a column");
 
+/* What is between such marks stays apart from what is between others, though it be the same but for its registers: a compiler that joins
+ * them puts these into memory, or has what comes of it wait for both. */
+template <int which> __device__ __forceinline__ void mark()
+{
+    asm volatile("" ::"n"(which));
+}
+/* What uses the number from here on computes anew what was computed of it before. */
+__device__ __forceinline__ void uses_of(int &number)
+{
+    asm volatile("" : "+r"(number));
+}
+
 struct sum {
     template <class number> __device__ __forceinline__ number operator()(number a, number b) const
     {
         return plus(a, b);
     }
 };
-/* Of reals that are not negative; what is no number is passed over. */
+/* Of magnitudes, by their upper 32 bits, all that their powers of two are known by. What is no number is the largest. */
+__device__ __forceinline__ int upper_bits(float magnitude)
+{
+    return __float_as_int(magnitude);
+}
+__device__ __forceinline__ int upper_bits(double magnitude)
+{
+    return __double2hiint(magnitude);
+}
+__device__ __forceinline__ void set_upper_bits(float &magnitude, int bits)
+{
+    magnitude = __int_as_float(bits);
+}
+__device__ __forceinline__ void set_upper_bits(double &magnitude, int bits)
+{
+    magnitude = __hiloint2double(bits, 0);
+}
+template <class real> __device__ __forceinline__ real of_upper_bits(int bits)
+{
+    real magnitude;
+    set_upper_bits(magnitude, bits);
+    return magnitude;
+}
 struct largest {
     template <class number> __device__ __forceinline__ number operator()(number a, number b) const
     {
-        return number_of<number>(fmax(real_part(a), real_part(b)));
+        return number_of<number>(
+            of_upper_bits<real_of<number>>(max(upper_bits(real_part(a)), upper_bits(real_part(b)))));
     }
 };
 
@@ -45,22 +80,21 @@ template <class number> using letters_of_warps = letters_of<number, warps>[2];
 
 __device__ __forceinline__ int lane()
 {
-    return int(threadIdx.x) % lanes;
+    return int(threadIdx.x % lanes);
 }
 __device__ __forceinline__ int warp()
 {
-    return int(threadIdx.x) / lanes;
+    return int(threadIdx.x / lanes);
 }
 
-/* Of the lane's column, of `count` tellers from the first one on, of whom so many are there; a power of two. */
+/* Of the lane's column, of `count` tellers from the first one on; a power of two. */
 template <class operation, int count, class number>
-__device__ __forceinline__ number over(const number (*told)[columns], int there = count)
+__device__ __forceinline__ number over(const number (*told)[columns])
 {
     if constexpr (count == 1)
-        return there > 0 ? (*told)[lane()] : number_of<number>(0);
+        return (*told)[lane()];
     else
-        return operation()(over<operation, count / 2>(told, there),
-                           over<operation, count / 2>(told + count / 2, there - count / 2));
+        return operation()(over<operation, count / 2>(told), over<operation, count / 2>(told + count / 2));
 }
 
 /* Neighbours, of which so many are read, written or sent in one piece. */
@@ -107,12 +141,12 @@ template <class number> struct sums_alone {
     __device__ __forceinline__ void end() const
     {
     }
-    template <class operation> __device__ __forceinline__ number join(int round) const
+    template <class operation> __device__ __forceinline__ number join(unsigned round) const
     {
         __syncthreads();
         return over<operation, warps>(of_warps[round % 2].numbers);
     }
-    __device__ __forceinline__ const number *row(int round) const
+    __device__ __forceinline__ const number *row(unsigned round) const
     {
         return of_warps[round % 2].row;
     }
@@ -126,7 +160,8 @@ template <class number> struct sums_of_cluster {
     };
     static constexpr bool has_further_rows = false;
     static constexpr int shared_numbers = sizeof(arrived_letters) / sizeof(number),
-                         pieces = columns / piece<number>::count, receivers = lanes / pieces, senders = 4;
+                         pieces = columns / piece<number>::count, receivers = lanes / pieces,
+                         senders = receivers < 4 ? warps : 4;
     static_assert(sizeof(arrived_letters) == TB_GEQRF_OF_CLUSTER * sizeof(number) + TB_GEQRF_OF_CLUSTER_BYTES,
                   "what is launched has room");
     const tb_geqrf_panel &x;
@@ -145,7 +180,7 @@ template <class number> struct sums_of_cluster {
     {
         return unsigned(__cvta_generic_to_shared(shared));
     }
-    __device__ __forceinline__ unsigned barrier(int round) const
+    __device__ __forceinline__ unsigned barrier(unsigned round) const
     {
         return address_of(&arrived.have_come[round % 2]);
     }
@@ -157,13 +192,17 @@ template <class number> struct sums_of_cluster {
             between_blocks::init_barrier(barrier(1), 1);
             between_blocks::show_barriers();
         }
+        /* Blocks that are not there tell zeros. */
+        number *const all = reinterpret_cast<number *>(arrived.of_round);
+        for (int i = int(threadIdx.x); i < TB_GEQRF_OF_CLUSTER; i += TB_GEQRF_THREADS)
+            all[i] = number_of<number>(0);
         cluster::meet();
     }
     __device__ __forceinline__ void end() const
     {
     }
 
-    template <class operation> __device__ __forceinline__ void tell(int round) const
+    template <class operation> __device__ __forceinline__ void tell(unsigned round) const
     {
         auto &to = arrived.of_round[round % 2];
         const auto &from = of_warps[round % 2];
@@ -172,9 +211,9 @@ template <class number> struct sums_of_cluster {
                             of_row = piece_of(from.row, own);
         const unsigned numbers_here = address_of(to.numbers[rank()]) + own * sizeof(piece<number>),
                        row_here = address_of(to.row) + own * sizeof(piece<number>);
-#pragma unroll 1
-        for (int first = warp() * receivers; first < x.blocks; first += senders * receivers) {
-            const int receiver = first + lane() / pieces;
+#pragma unroll
+        for (int turn = 0; turn * senders * receivers < TB_GEQRF_CLUSTER_MAXIMUM; turn++) {
+            const int receiver = (turn * senders + warp()) * receivers + lane() / pieces;
             const bool is_there = receiver < x.blocks;
             const unsigned barrier_there = cluster::address_in(barrier(round), receiver);
             between_blocks::send_if(is_there, cluster::address_in(numbers_here, receiver), of_block,
@@ -184,24 +223,28 @@ template <class number> struct sums_of_cluster {
         }
     }
 
-    template <class operation> __device__ __forceinline__ number join(int round) const
+    template <class operation> __device__ __forceinline__ number join(unsigned round) const
     {
         const auto &numbers = arrived.of_round[round % 2].numbers;
         if (threadIdx.x == TB_GEQRF_THREADS - 1)
             between_blocks::expect(barrier(round), unsigned((x.blocks + 1) * columns * sizeof(number)));
         __syncthreads();
-        if (warp() < senders)
+        if (senders == warps || warp() < senders)
             tell<operation>(round);
-        between_blocks::await_phase(barrier(round), unsigned(round) / 2 % 2);
-        if (x.blocks <= 2)
-            return over<operation, 2>(numbers, x.blocks);
-        if (x.blocks <= 4)
-            return over<operation, 4>(numbers, x.blocks);
-        if (x.blocks <= 8)
-            return over<operation, 8>(numbers, x.blocks);
-        return over<operation, TB_GEQRF_CLUSTER_MAXIMUM>(numbers, x.blocks);
+        between_blocks::await_phase(barrier(round), round / 2 % 2);
+        return x.blocks > 8   ? of_so_many<operation, TB_GEQRF_CLUSTER_MAXIMUM>(numbers)
+               : x.blocks > 4 ? of_so_many<operation, 8>(numbers)
+                              : of_so_many<operation, 4>(numbers);
     }
-    __device__ __forceinline__ const number *row(int round) const
+    template <class operation, int count>
+    __device__ __forceinline__ static number of_so_many(const number (*told)[columns])
+    {
+        mark<count>();
+        const number result = over<operation, count>(told);
+        mark<count>();
+        return result;
+    }
+    __device__ __forceinline__ const number *row(unsigned round) const
     {
         return arrived.of_round[round % 2].row;
     }
@@ -253,7 +296,7 @@ template <class number> struct sums_of_grid {
     }
 
     /* One warp's. */
-    template <class operation> __device__ __forceinline__ void tell(int round) const
+    template <class operation> __device__ __forceinline__ void tell(unsigned round) const
     {
         letters_of_blocks &to = told[round % 2];
         to.numbers[rank()][lane()] = over<operation, warps>(of_warps[round % 2].numbers);
@@ -261,14 +304,14 @@ template <class number> struct sums_of_grid {
             to.row[lane()] = of_warps[round % 2].row[lane()];
         __syncwarp();
         if (lane() == 0)
-            between_blocks::announce(&flags[rank()], uint32_t(round) + 1);
+            between_blocks::announce(&flags[rank()], round + 1);
     }
-    template <class operation> __device__ __forceinline__ void hear(int round) const
+    template <class operation> __device__ __forceinline__ void hear(unsigned round) const
     {
         const letters_of_blocks &from = told[round % 2];
         number all = number_of<number>(0);
         for (int teller = warp(); teller < x.blocks; teller += warps) {
-            between_blocks::await(&flags[teller], uint32_t(round) + 1);
+            between_blocks::await(&flags[teller], round + 1);
             all = operation()(all, fresh(from.numbers[teller][lane()]));
             if (teller == 0)
                 heard.row[lane()] = fresh(from.row[lane()]);
@@ -276,7 +319,7 @@ template <class number> struct sums_of_grid {
         heard.numbers[warp()][lane()] = all;
     }
 
-    template <class operation> __device__ __forceinline__ number join(int round) const
+    template <class operation> __device__ __forceinline__ number join(unsigned round) const
     {
         __syncthreads();
         if (warp() == 0)
@@ -285,7 +328,7 @@ template <class number> struct sums_of_grid {
         __syncthreads();
         return over<operation, warps>(heard.numbers);
     }
-    __device__ __forceinline__ const number *row(int) const
+    __device__ __forceinline__ const number *row(unsigned) const
     {
         return heard.row;
     }

@@ -81,6 +81,10 @@ inline int __double2hiint(double value)
 {
     return int(emulated_bits<uint64_t>(value) >> 32);
 }
+inline double __hiloint2double(int upper, int lower)
+{
+    return emulated_bits<double>(uint64_t(uint32_t(upper)) << 32 | uint32_t(lower));
+}
 inline double __longlong_as_double(int64_t bits)
 {
     return emulated_bits<double>(bits);
