@@ -49,12 +49,12 @@ double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
 
-/* A panel, and each of its columns, which wait for each other: of POTRF and GEQRF not measured, of GETRF on an H200, in the smallest cluster. A
+/* A panel, and each of its columns, which wait for each other: of POTRF (with what is below it) and GEQRF not measured, of GETRF on an H200, in the smallest cluster. A
  * product, beside its kernel: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
 static const struct panel_seconds {
     double each, column;
 } panel_seconds[TB_FACTORS_COUNT] = {
-    [TB_CHOLESKY] = {10e-6, 0.25e-6}, [TB_LU] = {6e-6, 1.7e-6}, [TB_QR] = {6e-6, 1.5e-6}};
+    [TB_CHOLESKY] = {6e-6, 0.12e-6}, [TB_LU] = {6e-6, 1.7e-6}, [TB_QR] = {6e-6, 1.5e-6}};
 #define PRODUCT_SECONDS  6e-6
 #define EXCHANGE_SECONDS 5e-6
 #define MOVE_SECONDS     7e-11
@@ -121,7 +121,7 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
 {
     forecast *all = (forecast *)visitor;
     if (step->kind == TB_STEP_PANEL)
-        all->seconds += panels_seconds(&step->panel, 1, step->panel.n);
+        all->seconds += panels_seconds(&step->panel, 1, tb_factor_order(&step->panel));
     else if (step->kind == TB_STEP_EXCHANGE)
         all->seconds += exchange_seconds(&step->exchange);
     else if (step->product.m > 0 && step->product.n > 0)

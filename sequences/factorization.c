@@ -28,3 +28,13 @@ tb_status tb_resume_factor(const tb_factor *factor, int64_t done, tb_visitor *vi
 {
     return kinds[tb_factors_of(factor)].resume(factor, done, visitor);
 }
+
+tb_factor tb_panel_triangle(const tb_factor *panel)
+{
+    return tb_cholesky_triangle(panel);
+}
+
+tb_product tb_panel_solve(const tb_factor *panel)
+{
+    return tb_cholesky_solve(panel);
+}

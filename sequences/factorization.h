@@ -16,4 +16,8 @@ tb_status tb_walk_factor_block(const tb_factor *factor, tb_range columns, int64_
  * are all known. */
 tb_status tb_resume_factor(const tb_factor *factor, int64_t done, tb_visitor *visitor);
 
+/* What a panel of Cholesky's is that has rows below its triangle, or of U columns to its right: a triangle alone, and a solve for these by its factor. */
+tb_factor tb_panel_triangle(const tb_factor *panel);
+tb_product tb_panel_solve(const tb_factor *panel);
+
 #endif

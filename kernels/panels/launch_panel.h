@@ -1,6 +1,6 @@
 /* Panels as the layers above see them: blocks of a factorization that are one launch.
  *
- *     POTRF   a block of the diagonal, of n x n
+ *     POTRF   a triangle on the diagonal, with all rows below it, m x n, that it is to be solved for; of U with columns to the right
  *     GETRF   m rows of a few columns, from the diagonal down; its pivots are those of its own rows, of 32 bits
  *     GEQRF   the same, of no more columns than rows; with tau, T and V
  */
@@ -21,8 +21,9 @@ bool tb_is_panel(const tb_factor *block);
 /* The most rows of a panel on such a device; 0: there is none of this routine. */
 int64_t tb_panel_rows(tb_routine routine, tb_target target);
 
-/* Device memory that a panel of so many rows needs on such a device beside its block, and its beginning is a multiple of 16. The caller
- * sets its first TB_PANEL_CLEARED_BYTES to 0 once; panels that follow each other in a stream use it in turn. */
+/* Device memory that a panel of so many rows, or of POTRF's U columns, needs on such a device beside its block, and its beginning is a
+ * multiple of 16; POTRF's needs it only where it is no square. The caller sets its first TB_PANEL_CLEARED_BYTES to 0 once; panels that
+ * follow each other in a stream use it in turn. */
 #define TB_PANEL_CLEARED_BYTES 1024
 size_t tb_panel_workspace(tb_routine routine, int64_t rows, tb_target target);
 

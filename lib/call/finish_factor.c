@@ -130,6 +130,17 @@ static int64_t eliminate(const steps *all, const tb_factor *panel, int64_t posit
     return info;
 }
 
+/* Cholesky's, and then what is below it. */
+static int64_t factor_and_solve(const steps *all, const tb_factor *panel)
+{
+    const tb_factor triangle = tb_panel_triangle(panel);
+    const tb_product rest = tb_panel_solve(panel);
+    const int64_t info = all->by_loops ? tb_factor_by_loops(&triangle) : factor(&triangle, all->host);
+    if (info == 0 && rest.m > 0 && rest.n > 0)
+        compute(&rest, all->host);
+    return info;
+}
+
 /* Where there are pivots the factorization goes on, whatever they are. */
 static tb_status do_panel(steps *all, const tb_sequence_step *step)
 {
@@ -139,9 +150,7 @@ static tb_status do_panel(steps *all, const tb_sequence_step *step)
         (void)factor(panel, all->host);
         return TB_OK;
     }
-    const int64_t info = has_pivots      ? eliminate(all, panel, step->position)
-                         : all->by_loops ? tb_factor_by_loops(panel)
-                                         : factor(panel, all->host);
+    const int64_t info = has_pivots ? eliminate(all, panel, step->position) : factor_and_solve(all, panel);
     if (info > 0 && all->info == 0)
         all->info = step->position + info;
     return info == 0 || has_pivots ? TB_OK : TB_UNSUPPORTED;

@@ -5,6 +5,7 @@
 #include "lib/device/platform.h"
 #include "lib/server/cleaning.h"
 #include "lib/server/port.h"
+#include "words/integers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,9 @@ static tb_status take_workspace(tb_client_stream *stream, size_t bytes)
 /* The server's own: a panel's blocks wait there for each other, and would do so for ever if a client wrote there. */
 static tb_status set_workspace(tb_client_stream *stream, tb_panel *panel)
 {
-    const size_t bytes = tb_panel_workspace(panel->block.routine, panel->block.m, tb_target_of(stream->chip));
+    const tb_factor *block = &panel->block;
+    const size_t bytes =
+        tb_panel_workspace(block->routine, tb_larger(block->m, block->n), tb_target_of(stream->chip));
     if (bytes > stream->workspace_bytes)
         TB_TRY(take_workspace(stream, bytes));
     panel->workspace = bytes > 0 ? stream->workspace : NULL;

@@ -1,5 +1,5 @@
-/* POTRF's panels on the host (block.h), by the real launch function. L is drawn, the block is the triangle of L L', and L has to come
- * back. Where entries of L are small integers, and powers of two on its diagonal, all sums, quotients and roots are exact, and so is the
+/* POTRF's panels on the host (block.h), by the real launch function. L is drawn, and rows below it; the block is the triangle of L L' with
+ * these rows of it, and L has to come back. Where entries of L are small integers, and powers of two on its diagonal, all sums, quotients and roots are exact, and so is the
  * comparison; elsewhere an entry of L L' errs by what the theory of the factorization allows. All else keeps its bits, and is NaN, so that
  * it shows where it is read: the other triangle, what lies between columns and around the block, and the block itself where it has no
  * factor. The imaginary part of a complex matrix's diagonal may be anything, and becomes 0.
@@ -9,19 +9,22 @@
 #include "tests/check.h"
 #include "tests/emulated/block.h"
 #include "tests/emulated/guarded.h"
+#include "words/integers.h"
 
 #include <complex.h>
 #include <float.h>
 #include <math.h>
 
-enum { MOST = TB_POTRF_ORDER, FURTHER = 40, LARGEST = 9, ROUNDED = 8, SET_ALREADY = -1010 };
+enum { MOST = TB_POTRF_ORDER, BELOW = 150, FURTHER = 40, LARGEST = 9, ROUNDED = 8, SET_ALREADY = -1010 };
 
-static const int64_t orders[] = {1, 2, 15, 16, 17, 64, 113, MOST};
+static const int64_t orders[] = {1, 2, 15, 16, 17, 64, 113, MOST},
+                     below[] = {70, 1, 32, 64, 65, 33, 1, BELOW - 1};
 
 /* A real number is one whose imaginary part is 0. */
 typedef double _Complex number;
 
 static int launches;
+static int64_t blocks_wanted;
 
 static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                      int shared_bytes, const void *argument)
@@ -30,7 +33,7 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
     launches++;
     emulated_kernel *kernel = emulated_find(entry->symbol);
     if (CHECK(kernel != NULL, "there is no %s", entry->symbol)) {
-        CHECK(blocks == 1, "%lld blocks", (long long)blocks);
+        CHECK(blocks == blocks_wanted, "%lld blocks, not %lld", (long long)blocks, (long long)blocks_wanted);
         emulated_run(kernel, blocks, 1, threads, shared_bytes, argument);
         CHECK(!entry->early || emulated_waits() == blocks * threads,
               "%s does not wait for the launch before it", entry->symbol);
@@ -38,10 +41,19 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
     return TB_OK;
 }
 
+/* What a launch writes down ends where none may be touched; flags are 0 before and after, and what is behind them is none of the numbers. */
 static tb_status launch(const tb_factor *block, int64_t position, int64_t *info)
 {
     const tb_launcher launcher = {.target = {.architecture = 90, .multiprocessors = 132}, .launch = run};
-    return tb_launch_panel(&launcher, block, position, info, NULL);
+    const bool alone = block->m == block->n;
+    static const tb_potrf_flags none;
+    const size_t bytes = tb_panel_workspace(block->routine, MOST, launcher.target);
+    memory letters = guarded(bytes > 0 ? bytes : sizeof none);
+    memcpy(letters.start, &none, sizeof none);
+    const tb_status status = tb_launch_panel(&launcher, block, position, info, alone ? NULL : letters.start);
+    CHECK(memcmp(letters.start, &none, sizeof none) == 0, "flags are left set");
+    release(&letters);
+    return status;
 }
 
 /* ---- A block ------------------------------------------------------------------------------------------------ */
@@ -49,7 +61,8 @@ static tb_status launch(const tb_factor *block, int64_t position, int64_t *info)
 typedef struct block {
     tb_factor factor;
     memory memory;
-    number l[MOST + 1][MOST + 1]; /* L; the rest is 0 */
+    int64_t order, rows;              /* rows: with those below the triangle */
+    number l[MOST + BELOW][MOST + 1]; /* L; the rest is 0 */
     char what[128];
 } block;
 
@@ -116,22 +129,35 @@ static number draw(const block *x, bool integers, bool on_diagonal, check_random
     return CMPLX(re, is_complex(x) ? im : 0);
 }
 
+/* The last column of L that a row has. */
+static int64_t last_of(const block *x, int64_t row)
+{
+    return tb_smaller(row, x->order - 1);
+}
+
 /* Memory for the block, which ends where none may be touched, and L L' there. */
-static void make(block *x, tb_routine routine, tb_triangle stored, int64_t order, int64_t ld, bool integers,
-                 check_random *random)
+static void make(block *x, tb_routine routine, tb_triangle stored, int64_t order, int64_t below,
+                 int64_t further, bool integers, check_random *random)
 {
     enum { MEANINGLESS = 77 };
-    *x = (block){.factor = tb_potrf(routine, stored, order, NULL, ld, NULL)};
-    snprintf(x->what, sizeof x->what, "%s, order %lld, ld %lld, %s, %s", tb_routine_rows[routine].name,
-             (long long)order, (long long)ld, stored == TB_LOWER ? "lower" : "upper",
-             integers ? "integers" : "any numbers");
-    x->memory = guarded((size_t)(ld * (order - 1) + order) * tb_bytes_of(x->factor.a.element));
+    const int64_t rows = order + below, m = stored == TB_LOWER ? rows : order,
+                  n = stored == TB_LOWER ? order : rows, ld = m + further,
+                  rows_of_block =
+                      tb_is_complex(tb_routine_rows[routine].element) ? TB_POTRF_ROWS_COMPLEX : TB_POTRF_ROWS;
+    *x = (block){.factor = tb_potrf(routine, stored, order, NULL, ld, NULL), .order = order, .rows = rows};
+    x->factor.m = x->factor.a.rows = m;
+    x->factor.n = x->factor.a.columns = n;
+    blocks_wanted = 1 + tb_ceil_div(below, rows_of_block);
+    snprintf(x->what, sizeof x->what, "%s, order %lld, %lld below, ld %lld, %s, %s",
+             tb_routine_rows[routine].name, (long long)order, (long long)below, (long long)ld,
+             stored == TB_LOWER ? "lower" : "upper", integers ? "integers" : "any numbers");
+    x->memory = guarded((size_t)(ld * (n - 1) + m) * tb_bytes_of(x->factor.a.element));
     x->factor.a.data = x->memory.start;
-    for (int64_t i = 0; i < order; i++)
-        for (int64_t j = 0; j <= i; j++)
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j <= last_of(x, i); j++)
             x->l[i][j] = draw(x, integers, i == j, random);
-    for (int64_t i = 0; i < order; i++)
-        for (int64_t j = 0; j <= i; j++)
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j <= last_of(x, i); j++)
             put(x, i, j, i == j ? CMPLX(creal(product_of(x, i, j)), MEANINGLESS) : product_of(x, i, j));
 }
 
@@ -143,8 +169,8 @@ static size_t bytes_of(const block *x)
 /* The triangle's numbers are put back; whether then all is as before. */
 static bool kept_the_rest(const block *x, const char *before)
 {
-    for (int64_t i = 0; i < x->factor.n; i++)
-        for (int64_t j = 0; j <= i; j++) {
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t j = 0; j <= last_of(x, i); j++) {
             char *const here = at(x, i, j);
             memcpy(here, before + (here - x->memory.pages), tb_bytes_of(x->factor.a.element));
         }
@@ -172,7 +198,7 @@ static double size_of(number a, number b)
 /* What an entry of L L' may err by if each of its products, sums and quotients is rounded, and the root: Higham, Accuracy and
  * Stability of Numerical Algorithms, theorem 10.3, with |L| |L'| as it was drawn and twice as it is found. A quotient is rounded twice,
  * for the root's reciprocal too; of complex numbers each part is a sum of twice as many products. */
-static double allowed(const number found[MOST][MOST], const block *x, int64_t row, int64_t column)
+static double allowed(const number found[MOST + BELOW][MOST], const block *x, int64_t row, int64_t column)
 {
     const double roundings =
         (double)((is_complex(x) ? 2 : 1) * (column + 2) + 1) * tb_element_rows[x->factor.a.element].roundoff;
@@ -186,13 +212,13 @@ static double allowed(const number found[MOST][MOST], const block *x, int64_t ro
 
 static void check_factor(const block *x, const char *before, bool integers)
 {
-    static number found[MOST][MOST];
-    for (int64_t i = 0; i < x->factor.n; i++)
-        for (int64_t j = 0; j <= i; j++)
+    static number found[MOST + BELOW][MOST];
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t j = 0; j <= last_of(x, i); j++)
             found[i][j] = get(x, i, j);
     bool good = true;
-    for (int64_t i = 0; i < x->factor.n && good; i++)
-        for (int64_t j = 0; j <= i && good; j++) {
+    for (int64_t i = 0; i < x->rows && good; i++)
+        for (int64_t j = 0; j <= last_of(x, i) && good; j++) {
             long double _Complex off = number_in(x, before + ((char *)at(x, i, j) - x->memory.pages));
             if (i == j)
                 off = creall(off);
@@ -208,11 +234,11 @@ static void check_factor(const block *x, const char *before, bool integers)
         }
 }
 
-static void one_factor(tb_routine routine, tb_triangle stored, int64_t order, int64_t ld, bool integers,
-                       check_random *random)
+static void one_factor(tb_routine routine, tb_triangle stored, int64_t order, int64_t below, int64_t further,
+                       bool integers, check_random *random)
 {
     static block x;
-    make(&x, routine, stored, order, ld, integers, random);
+    make(&x, routine, stored, order, below, further, integers, random);
     char *const before = malloc(bytes_of(&x));
     memcpy(before, x.memory.pages, bytes_of(&x));
     const int64_t info = factor(&x, check_between(random, 0, 1000), 0);
@@ -227,7 +253,7 @@ static void one_factor(tb_routine routine, tb_triangle stored, int64_t order, in
 static void an_infinite_pivot_is_one(tb_routine routine, tb_triangle stored, check_random *random)
 {
     static block x;
-    make(&x, routine, stored, 31, 33, true, random);
+    make(&x, routine, stored, 31, 0, 2, true, random);
     put(&x, 30, 30, (double)INFINITY);
     CHECK(factor(&x, 0, 0) == 0 && creal(get(&x, 30, 30)) == (double)INFINITY &&
               get(&x, 29, 29) == x.l[29][29],
@@ -238,7 +264,8 @@ static void an_infinite_pivot_is_one(tb_routine routine, tb_triangle stored, che
 /* L of order 2 at that place of the memory. */
 static void one_of_two(tb_routine routine, char *data, tb_triangle stored, int64_t ld, const char *what)
 {
-    block x = {.factor = tb_potrf(routine, stored, 2, data, ld, NULL)};
+    block x = {.factor = tb_potrf(routine, stored, 2, data, ld, NULL), .order = 2, .rows = 2};
+    blocks_wanted = 1;
     const double im = is_complex(&x) ? 1 : 0;
     snprintf(x.what, sizeof x.what, "%s, %s, %s", tb_routine_rows[routine].name, what,
              stored == TB_LOWER ? "lower" : "upper");
@@ -316,13 +343,13 @@ static void a_number_is_none(block *x, int64_t row, int64_t column)
     put(x, row, column, before);
 }
 
-static void a_block_without_factor_stays(tb_routine routine, tb_triangle stored, int64_t order,
+static void a_block_without_factor_stays(tb_routine routine, tb_triangle stored, int64_t order, int64_t below,
                                          check_random *random)
 {
     static const double pivots[] = {0, -1, (double)NAN, (double)-INFINITY};
     static const int64_t positions[] = {0, 1, 192, INT64_C(1) << 40};
     static block x;
-    make(&x, routine, stored, order, order + 5, true, random);
+    make(&x, routine, stored, order, below, 5, true, random);
     const int64_t columns[] = {0, order / 2, order - 1, check_between(random, 0, order - 1)};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         for (size_t j = 0; j < sizeof pivots / sizeof *pivots; j++) {
@@ -340,7 +367,7 @@ static void others_are_refused(tb_routine routine, tb_triangle stored, check_ran
 {
     static block x;
     int64_t info = 0;
-    make(&x, routine, stored, MOST + 1, MOST + 1, true, random);
+    make(&x, routine, stored, MOST + 1, 0, 0, true, random);
     const int before = launches;
     CHECK(tb_panel_order(routine) == MOST && launch(&x.factor, 0, &info) == TB_UNSUPPORTED,
           "order %d is not refused", MOST + 1);
@@ -363,14 +390,16 @@ static void try_routine(tb_routine routine, tb_triangle stored, check_random *ra
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         const int64_t order = orders[i];
         emulated_seed(check_next(random));
-        one_factor(routine, stored, order, order, true, random);
-        one_factor(routine, stored, order, order + check_between(random, 1, FURTHER), true, random);
-        a_block_without_factor_stays(routine, stored, order, random);
+        one_factor(routine, stored, order, 0, 0, true, random);
+        one_factor(routine, stored, order, 0, check_between(random, 1, FURTHER), true, random);
+        one_factor(routine, stored, order, below[i], i % 2, true, random);
+        a_block_without_factor_stays(routine, stored, order, i % 2 ? 0 : below[i], random);
     }
     for (int i = 0; i < ROUNDED; i++) {
         emulated_seed(check_next(random));
         const int64_t order = check_between(random, 1, MOST);
-        one_factor(routine, stored, order, order + check_between(random, 0, FURTHER), i % 2, random);
+        one_factor(routine, stored, order, i % 4 < 2 ? 0 : check_between(random, 1, BELOW - 1),
+                   check_between(random, 0, FURTHER), i % 2, random);
     }
     an_infinite_pivot_is_one(routine, stored, random);
     columns_may_lie_far_apart(routine, stored);

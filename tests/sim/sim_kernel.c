@@ -1,5 +1,6 @@
 /* What the simulated device computes, whichever kernel of the catalog it was asked for. */
 #include "tests/sim/sim.h"
+#include "words/integers.h"
 #include "words/lowered.h"
 
 #include <complex.h>
@@ -291,10 +292,10 @@ static void set_factored(const tb_factor *block, int64_t row, int64_t column, nu
 
 int64_t sim_factor(const tb_factor *block, int64_t columns)
 {
-    const int64_t n = block->n;
-    number *l = sim_make((size_t)(n * n + 1) * sizeof *l);
+    const int64_t order = tb_smaller(block->m, block->n), n = tb_larger(block->m, block->n);
+    number *l = sim_make((size_t)(n * order + 1) * sizeof *l);
     int64_t info = 0;
-    for (int64_t j = 0; j < n && info == 0; j++)
+    for (int64_t j = 0; j < order && info == 0; j++)
         for (int64_t i = j; i < n; i++) {
             number sum = factored_at(block, i, j);
             for (int64_t k = 0; k < j; k++) {

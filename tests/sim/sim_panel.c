@@ -3,6 +3,7 @@
 #include "kernels/panels/getrf.h"
 #include "kernels/panels/launch_laswp.h"
 #include "kernels/panels/launch_panel.h"
+#include "kernels/panels/panel.h"
 #include "lib/call/portable_panel.h"
 #include "lib/call/portable_qr.h"
 #include "tests/sim/sim.h"
@@ -44,8 +45,11 @@ static void reach_pivots(tb_pivots *pivots, int64_t count, int device)
 
 static void reach_workspace(tb_panel *panel, int device, tb_target target)
 {
-    const size_t bytes = tb_panel_workspace(panel->block.routine, panel->block.m, target);
-    panel->workspace = bytes > 0 ? sim_reach(panel->workspace, bytes, device, "a panel's workspace") : NULL;
+    const tb_factor *block = &panel->block;
+    const size_t bytes = tb_panel_workspace(block->routine, tb_larger(block->m, block->n), target);
+    panel->workspace = bytes > 0 && panel->workspace
+                           ? sim_reach(panel->workspace, bytes, device, "a panel's workspace")
+                           : NULL;
 }
 
 tb_status sim_reach_panel(tb_panel *panel, int device, tb_target target)
@@ -64,10 +68,15 @@ tb_status sim_reach_panel(tb_panel *panel, int device, tb_target target)
 }
 
 /* Flags are 0 before and after, and what lies behind them is anything. */
-static void use_workspace(char *workspace, bool geqrf)
+static void use_workspace(char *workspace, const tb_factor *block)
 {
-    const size_t flags = geqrf ? TB_GEQRF_FLAG_BYTES : TB_GETRF_FLAG_BYTES,
-                 all = geqrf ? TB_GEQRF_LETTERS_BYTES(sizeof(float)) : TB_GETRF_LETTERS_BYTES(sizeof(float));
+    const size_t number = sizeof(float),
+                 flags = is_geqrf(block)   ? TB_GEQRF_FLAG_BYTES
+                         : is_getrf(block) ? TB_GETRF_FLAG_BYTES
+                                           : sizeof(tb_potrf_flags),
+                 all = is_geqrf(block)   ? TB_GEQRF_LETTERS_BYTES(number)
+                       : is_getrf(block) ? TB_GETRF_LETTERS_BYTES(number)
+                                         : TB_POTRF_LETTER_BYTES(number);
     for (size_t i = 0; i < flags; i++)
         if (workspace[i] != 0)
             sim_abort("a panel's workspace was not set to 0");
@@ -78,9 +87,10 @@ static void use_workspace(char *workspace, bool geqrf)
 void sim_run_panel(const tb_panel *panel, bool fault)
 {
     tb_factor block = panel->block;
-    const int64_t columns = fault ? block.n / 2 : block.n;
+    const int64_t all = tb_factors_of(&block) == TB_CHOLESKY ? tb_factor_order(&block) : block.n,
+                  columns = fault ? all / 2 : all;
     if (panel->workspace)
-        use_workspace(panel->workspace, is_geqrf(&block));
+        use_workspace(panel->workspace, &block);
     if (is_geqrf(&block)) {
         block.n = block.a.columns = columns;
         tb_reflect_by_loops(&block);

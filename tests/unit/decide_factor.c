@@ -233,7 +233,7 @@ static void a_factorization_leaves_for_a_saving(void)
         double share, backlog;
         int callers;
         tb_reason reason;
-    } cases[] = {{1.1, 0, 1, TB_REASON_TOO_SMALL},         {0.9, 0, 1, TB_REASON_TOO_SMALL},
+    } cases[] = {{1.0, 0, 1, TB_REASON_TOO_SMALL},         {0.9, 0, 1, TB_REASON_TOO_SMALL},
                  {0.8, 0, 1, TB_REASON_FASTER_ON_DEVICE},  {0.8, 1, 1, TB_REASON_DEVICE_BUSY},
                  {0.8, 0, 2, TB_REASON_FASTER_ON_DEVICE},  {0.8, 0, 4, TB_REASON_DEVICE_BUSY},
                  {0.1, 0.5, 4, TB_REASON_FASTER_ON_DEVICE}};

@@ -1,4 +1,4 @@
-/* Which launch a panel becomes: of POTRF's one block; of GETRF's a block, a cluster of as many blocks as the device runs, or a grid whose
+/* Which launch a panel becomes: of POTRF's some blocks; of GETRF's a block, a cluster of as many blocks as the device runs, or a grid whose
  * blocks run together, which needs a workspace. And what is refused before anything is launched.
  */
 #include "kernels/panels/getrf.h"
@@ -180,9 +180,38 @@ static void the_most_rows(void)
                   (long long)most);
         }
     const tb_target target = {.architecture = 90, .multiprocessors = 132};
-    CHECK(tb_panel_rows(TB_DPOTRF, target) == tb_panel_order(TB_DPOTRF) &&
-              tb_panel_workspace(TB_DPOTRF, 64, target) == 0 && tb_panel_rows(TB_DGEMM, target) == 0,
-          "POTRF's panels are GETRF's");
+    CHECK(tb_panel_rows(TB_DGEMM, target) == 0 && tb_panel_workspace(TB_DGEMM, 64, target) == 0,
+          "DGEMM has panels");
+}
+
+/* Of POTRF a block for the triangle, and more for what is below it, which need a workspace. */
+static void panels_of_cholesky(void)
+{
+    static const struct {
+        tb_routine routine;
+        int64_t below, blocks;
+    } cases[] = {{TB_DPOTRF, 0, 1},  {TB_SPOTRF, 1, 2},  {TB_DPOTRF, 64, 2},
+                 {TB_DPOTRF, 65, 3}, {TB_CPOTRF, 33, 3}, {TB_ZPOTRF, 8064, 253}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int upper = 0; upper < 2; upper++) {
+            noted device = on(90, 132, NULL);
+            const int64_t order = tb_panel_order(cases[i].routine), all = order + cases[i].below;
+            tb_factor block =
+                tb_potrf(cases[i].routine, upper ? TB_UPPER : TB_LOWER, order, memory, all, &info);
+            *(upper ? &block.n : &block.m) = *(upper ? &block.a.columns : &block.a.rows) = all;
+            void *const workspace =
+                tb_panel_workspace(cases[i].routine, all, device.launcher.target) > 0 ? memory : NULL;
+            CHECK(tb_launch_panel(&device.launcher, &block, 0, &info, NULL) ==
+                      (cases[i].below > 0 ? TB_UNSUPPORTED : TB_OK),
+                  "%lld below, without a workspace", (long long)cases[i].below);
+            CHECK(workspace && tb_launch_panel(&device.launcher, &block, 0, &info, workspace) == TB_OK &&
+                      device.blocks == cases[i].blocks,
+                  "%lld below: %lld blocks", (long long)cases[i].below, (long long)device.blocks);
+            block.stored = upper ? TB_LOWER : TB_UPPER;
+            CHECK(cases[i].below == 0 ||
+                      tb_launch_panel(&device.launcher, &block, 0, &info, workspace) == TB_UNSUPPORTED,
+                  "%lld on the wrong side", (long long)cases[i].below);
+        }
 }
 
 /* ---- Refusals ----------------------------------------------------------------------------------------------- */
@@ -323,6 +352,7 @@ int main(void)
     forms_of_small_devices();
     the_most_rows();
     refused_panels();
+    panels_of_cholesky();
     panels_of_qr();
     exchanges();
     return check_result();
