@@ -41,15 +41,18 @@ template <class number> struct potrf {
     /* What is the thread's, with its place in L and in memory. */
     template <class visit> __device__ __forceinline__ void for_each_own(visit each)
     {
+        const int64_t down = reals_of<number> * x.row_step, across = reals_of<number> * x.column_step;
+        real *line = static_cast<real *>(x.a) + row * down + column * across;
 #pragma unroll
-        for (int i = 0; i < squares; i++)
+        for (int i = 0; i < squares; i++) {
+            real *there = line;
 #pragma unroll
             for (int j = 0; j <= i; j++) {
-                const int in_row = side * i + row, in_column = side * j + column;
-                each(own[i][j], in_row, in_column,
-                     static_cast<real *>(x.a) +
-                         reals_of<number> * (in_row * x.row_step + in_column * x.column_step));
+                each(own[i][j], side * i + row, side * j + column, there);
+                there += side * across;
             }
+            line += side * down;
+        }
     }
 
     /* A matrix of a smaller order goes on as the identity does. */
