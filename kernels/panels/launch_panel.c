@@ -13,10 +13,12 @@ static tb_module potrf_modules[TB_ELEMENTS] = {[TB_FP32] = {.name = "potrf_fp32"
                                                [TB_COMPLEX_FP32] = {.name = "potrf_complex_fp32"},
                                                [TB_COMPLEX_FP64] = {.name = "potrf_complex_fp64"}};
 
-#define ENTRY(element, symbol) [element] = {&potrf_modules[element], symbol, 0, NULL, 0, false}
+#define ENTRY(element, symbol, bytes, rows)                                                                  \
+    [element] = {&potrf_modules[element], symbol, TB_POTRF_SHARED_BYTES(bytes, rows), NULL, 0, false}
 tb_entry tb_entries_potrf_panel[TB_ELEMENTS] = {
-    ENTRY(TB_FP32, "spotrf_panel"), ENTRY(TB_FP64, "dpotrf_panel"), ENTRY(TB_COMPLEX_FP32, "cpotrf_panel"),
-    ENTRY(TB_COMPLEX_FP64, "zpotrf_panel")};
+    ENTRY(TB_FP32, "spotrf_panel", 4, TB_POTRF_ROWS), ENTRY(TB_FP64, "dpotrf_panel", 8, TB_POTRF_ROWS),
+    ENTRY(TB_COMPLEX_FP32, "cpotrf_panel", 8, TB_POTRF_ROWS_COMPLEX),
+    ENTRY(TB_COMPLEX_FP64, "zpotrf_panel", 16, TB_POTRF_ROWS_COMPLEX)};
 
 /* One a routine that has panels. */
 static const struct panel {
@@ -131,8 +133,8 @@ static tb_status launch_potrf(const tb_launcher *launcher, const tb_factor *bloc
                               int64_t *info, void *workspace)
 {
     const bool lower = !is_of_u(block);
-    const int64_t order = order_of(block), rows = rows_of(block),
-                  rows_of_block = tb_is_complex(block->a.element) ? TB_POTRF_ROWS_COMPLEX : TB_POTRF_ROWS;
+    const int64_t order = order_of(block), rows = rows_of(block);
+    const int rows_of_block = tb_is_complex(block->a.element) ? TB_POTRF_ROWS_COMPLEX : TB_POTRF_ROWS;
     const tb_potrf_panel arguments = {.a = block->a.data,
                                       .order = order,
                                       .rows = rows,
@@ -141,9 +143,10 @@ static tb_status launch_potrf(const tb_launcher *launcher, const tb_factor *bloc
                                       .position = position,
                                       .info = info,
                                       .letters = workspace};
-    return launcher->launch(launcher, panels[block->routine].potrf,
-                            1 + tb_ceil_div(rows - order, rows_of_block),
-                            TB_POTRF_THREADS(tb_bytes_of(block->a.element)), 0, &arguments);
+    tb_entry *entry = panels[block->routine].potrf;
+    return launcher->launch(launcher, entry, 1 + tb_ceil_div(rows - order, rows_of_block),
+                            TB_POTRF_THREADS(tb_bytes_of(block->a.element)), entry->dynamic_shared_bytes,
+                            &arguments);
 }
 
 static tb_status launch_geqrf(const tb_launcher *launcher, const tb_factor *block, void *workspace)

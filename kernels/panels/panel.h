@@ -18,6 +18,10 @@
 #define TB_POTRF_ROWS         64
 #define TB_POTRF_ROWS_COMPLEX 32
 
+/* Of a block: a square, a column of them, a column's part of rows below, and numbers of the diagonal; and a few words. */
+#define TB_POTRF_SHARED_BYTES(bytes_of_number, rows)                                                         \
+    ((16 * (16 + TB_POTRF_ORDER + (rows) + 3 * 2) + 2 * 16) * (bytes_of_number) + 64)
+
 typedef struct tb_potrf_panel {
     void *a;
     int64_t order, rows;           /* rows: with those below the triangle */

@@ -41,15 +41,18 @@ template <class number> struct potrf {
     /* What is the thread's, with its place in L and in memory. */
     template <class visit> __device__ __forceinline__ void for_each_own(visit each)
     {
+        const int64_t down = reals_of<number> * x.row_step, across = reals_of<number> * x.column_step;
+        real *line = static_cast<real *>(x.a) + row * down + column * across;
 #pragma unroll
-        for (int i = 0; i < squares; i++)
+        for (int i = 0; i < squares; i++) {
+            real *there = line;
 #pragma unroll
             for (int j = 0; j <= i; j++) {
-                const int in_row = side * i + row, in_column = side * j + column;
-                each(own[i][j], in_row, in_column,
-                     static_cast<real *>(x.a) +
-                         reals_of<number> * (in_row * x.row_step + in_column * x.column_step));
+                each(own[i][j], side * i + row, side * j + column, there);
+                there += side * across;
             }
+            line += side * down;
+        }
     }
 
     /* A matrix of a smaller order goes on as the identity does. */
@@ -249,25 +252,32 @@ template <class number> struct potrf {
     }
 };
 
+template <class number> struct shared_of_potrf {
+    shared_squares<number> squares;
+    shared_rows<number> rows;
+    int block, goes_on; /* all threads are told the same of what other blocks may be writing */
+};
+
 template <class number> __device__ __forceinline__ void run_potrf(const tb_potrf_panel &x)
 {
-    __shared__ shared_squares<number> shared;
-    __shared__ shared_rows<number> rows;
-    __shared__ int block, goes_on; /* all threads are told the same of what other blocks may be writing */
+    using all = shared_of_potrf<number>;
+    static_assert(sizeof(all) <= TB_POTRF_SHARED_BYTES(sizeof(number), shared_rows<number>::count), "room");
+    all &shared = *reinterpret_cast<all *>(between_blocks::dynamic_shared());
     const bool works = !has_own_warp<number> || threadIdx.x < workers;
     const letters_of_potrf<number> letters(x);
     if (threadIdx.x == 0) {
-        block = letters.take_turn();
-        goes_on = *x.info == 0;
+        shared.block = letters.take_turn();
+        shared.goes_on = *x.info == 0;
     }
     __syncthreads();
-    if (goes_on) {
+    const int block = shared.block;
+    if (shared.goes_on) {
         if (block > 0 && works)
-            potrf_rows<number>(x, shared, rows, letters, block - 1).follow();
+            potrf_rows<number>(x, shared.squares, shared.rows, letters, block - 1).follow();
         else if (block == 0 && works)
-            potrf<number>(x, shared, letters).work();
+            potrf<number>(x, shared.squares, letters).work();
         else if (block == 0)
-            potrf<number>(x, shared, letters).factor_squares();
+            potrf<number>(x, shared.squares, letters).factor_squares();
     }
     letters.leave();
 }

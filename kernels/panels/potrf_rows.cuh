@@ -84,16 +84,14 @@ template <class number> struct potrf_rows {
     /* What there is of the thread's, with its place in memory. */
     template <class visit> __device__ __forceinline__ void for_each_own(visit each)
     {
+        const int64_t down = reals_of<number> * x.row_step, across = reals_of<number> * x.column_step;
+        real *const there = static_cast<real *>(x.a) + (first + row) * down + column * across;
 #pragma unroll
         for (int i = 0; i < pieces; i++)
 #pragma unroll
-            for (int j = 0; j < squares; j++) {
-                const int64_t in_row = first + side * i + row;
-                const int in_column = side * j + column;
-                if (in_row < x.rows && in_column < x.order)
-                    each(own[i][j], static_cast<real *>(x.a) +
-                                        reals_of<number> * (in_row * x.row_step + in_column * x.column_step));
-            }
+            for (int j = 0; j < squares; j++)
+                if (first + side * i + row < x.rows && side * j + column < x.order)
+                    each(own[i][j], there + side * (i * down + j * across));
     }
 
     __device__ __forceinline__ void load()

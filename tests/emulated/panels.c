@@ -26,6 +26,7 @@ typedef double _Complex number;
 static int launches;
 static int64_t blocks_wanted;
 
+/* Blocks run one after the other, or all at a time. */
 static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t blocks, int threads,
                      int shared_bytes, const void *argument)
 {
@@ -33,8 +34,9 @@ static tb_status run(const tb_launcher *launcher, tb_entry *entry, int64_t block
     launches++;
     emulated_kernel *kernel = emulated_find(entry->symbol);
     if (CHECK(kernel != NULL, "there is no %s", entry->symbol)) {
+        CHECK(shared_bytes <= entry->dynamic_shared_bytes, "%d bytes of shared memory", shared_bytes);
         CHECK(blocks == blocks_wanted, "%lld blocks, not %lld", (long long)blocks, (long long)blocks_wanted);
-        emulated_run(kernel, blocks, 1, threads, shared_bytes, argument);
+        emulated_run(kernel, blocks, launches % 2 ? 1 : (int)blocks, threads, shared_bytes, argument);
         CHECK(!entry->early || emulated_waits() == blocks * threads,
               "%s does not wait for the launch before it", entry->symbol);
     }
