@@ -127,7 +127,7 @@ void tb_give_factoring_memory(tb_factoring *work)
     for (int i = 0; i < TB_FACTORED_MOST; i++)
         tb_give_buffer(&work->matrices[i].memory);
     tb_give_buffer(&work->beside);
-    void **const made[] = {&work->narrowed, &work->given, &work->saved};
+    void **const made[] = {&work->narrowed, &work->given};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         if (*made[i])
             tb_unmake(*made[i]);

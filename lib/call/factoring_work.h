@@ -37,7 +37,7 @@ typedef struct tb_factoring {
     void *further;    /* of these, where QR's steps write, or what replaces A is made of */
     void *given;      /* what goes there first, on its way */
     void *saved;      /* the program's A as it was, column by column, while what replaces it comes back */
-    bool is_saved;    /* all of it */
+    int64_t saved_columns;
     tb_copy_job saving;
     int64_t info;   /* that ends the factorization */
     int64_t result; /* LAPACK's, where the device knows it */

@@ -2,10 +2,12 @@
 
 #include "lib/call/finish_factor.h"
 #include "lib/device/copies.h"
+#include "lib/process/large_pages.h"
 #include "lib/process/leaving.h"
 #include "lib/streaming/stream_run.h"
 #include "sequences/generate.h"
 #include "sequences/inversion.h"
+#include "words/integers.h"
 
 /* ---- Made ------------------------------------------------------------------------------------------------- */
 
@@ -85,47 +87,68 @@ static tb_status make(tb_factoring *work)
 
 /* ---- Saved ------------------------------------------------------------------------------------------------ */
 
-/* Between the program's A and what is saved of it: what is stored. */
-static void copy_saved(tb_factoring *work, bool back)
+static size_t saved_bytes(const tb_factoring *work)
+{
+    const size_t bytes = tb_column_bytes(&work->factor->a) * (size_t)work->factor->n;
+    return (bytes + TB_LARGE_PAGE - 1) / TB_LARGE_PAGE * TB_LARGE_PAGE;
+}
+
+/* Between columns of the program's A and what is saved of them: what is stored. */
+static void copy_saved(tb_factoring *work, tb_range columns, bool back)
 {
     const tb_matrix *a = &work->factor->a;
     const size_t column = tb_column_bytes(a);
-    const tb_host_copy copy = {.target = back ? a->data : work->saved,
+    char *const own = tb_at(a, 0, columns.first), *const saved =
+                                                      (char *)work->saved + (size_t)columns.first * column;
+    const tb_host_copy copy = {.target = back ? own : saved,
                                .target_pitch = back ? tb_pitch(a) : column,
-                               .source = back ? work->saved : a->data,
+                               .source = back ? saved : own,
                                .source_pitch = back ? column : tb_pitch(a),
                                .row_bytes = column,
-                               .rows = (size_t)a->columns,
-                               .stairs = tb_stairs_in(&work->matrices[0].stored, 0, 0)};
+                               .rows = (size_t)columns.count,
+                               .stairs = tb_stairs_in(&work->matrices[0].stored, 0, columns.first)};
     tb_copy_begin(&work->saving, &copy);
     tb_copy_end(&work->saving);
-}
-
-/* The device is at work meanwhile. */
-static tb_status save(tb_factoring *work)
-{
-    work->saved = tb_make(tb_column_bytes(&work->factor->a) * (size_t)work->factor->n);
-    if (!work->saved)
-        return TB_OUT_OF_MEMORY;
-    copy_saved(work, false);
-    work->is_saved = true;
-    return TB_OK;
 }
 
 void tb_restore_saved(tb_factoring *work)
 {
     tb_copy_leave(&work->saving);
-    if (work->is_saved)
-        copy_saved(work, true);
-    work->matrices[0].finished = work->matrices[0].passing.returned = 0;
+    if (work->saved)
+        copy_saved(work, (tb_range){0, work->saved_columns}, true);
+    work->matrices[0].finished = work->matrices[0].passing.returned = work->saved_columns = 0;
+}
+
+void tb_give_saved(tb_factoring *work)
+{
+    if (work->saved)
+        tb_unmap_large_pages(work->saved, saved_bytes(work));
+    work->saved = NULL;
+}
+
+/* Columns are saved before they may come back; the device is at work meanwhile. Not measured. */
+#define SAVED_BYTES ((size_t)16 << 20)
+
+static tb_status save_and_return(tb_factoring *work)
+{
+    const int64_t n = work->factor->n, few = (int64_t)(SAVED_BYTES / tb_column_bytes(&work->factor->a)) + 1;
+    work->saved = tb_map_large_pages(saved_bytes(work));
+    if (!work->saved)
+        return TB_OUT_OF_MEMORY;
+    while (work->saved_columns < n) {
+        const tb_range some = {work->saved_columns, tb_smaller(few, n - work->saved_columns)};
+        copy_saved(work, some, false);
+        work->saved_columns += some.count;
+        TB_TRY(tb_finish_factored(work, 0, work->saved_columns));
+    }
+    return tb_return_finished(&work->matrices[0].passing);
 }
 
 tb_status tb_replace(tb_factoring *work)
 {
-    tb_factored *a = &work->matrices[0];
     TB_TRY(make(work));
     if (work->passes)
-        TB_TRY(save(work));
+        return save_and_return(work);
     TB_TRY(tb_finish_factored(work, 0, work->factor->n));
-    return work->passes ? tb_return_finished(&a->passing) : tb_store_a(work);
+    return tb_store_a(work);
 }

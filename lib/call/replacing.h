@@ -10,4 +10,7 @@ tb_status tb_replace(tb_factoring *work);
 /* Not all has come: A is again as it was. For a thread that leaves its call as well. */
 void tb_restore_saved(tb_factoring *work);
 
+/* Whatever happened. */
+void tb_give_saved(tb_factoring *work);
+
 #endif

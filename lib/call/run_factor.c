@@ -91,6 +91,7 @@ static void leave_pipeline(void *left)
         tb_leave_passing(passing_of(run), in_the_middle);
     passing_of(run)->pipeline = NULL;
     tb_restore_saved(&run->work);
+    tb_give_saved(&run->work);
     if (!in_the_middle && tb_machine_device(run->work.plan->place.device))
         tb_give_factoring_memory(&run->work);
     tb_leave_turn(&run->turn);
@@ -107,6 +108,7 @@ static tb_status pass_and_end(run *run)
     passing_of(run)->pipeline = NULL;
     if (status != TB_OK && tb_replacement_of(work->factor))
         tb_restore_saved(work);
+    tb_give_saved(work);
     for (int i = 0; i < TB_FACTORED_MOST; i++)
         work->matrices[i].finished = work->matrices[i].passing.returned;
     work->info = passing_of(run)->found;

@@ -5,12 +5,12 @@
  */
 #include "lib/device/device_cuda.h"
 
+#include "lib/process/large_pages.h"
 #include "lib/process/lock.h"
 #include "lib/process/threads.h"
 
 #include <sys/mman.h>
 
-#define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4 << 10)
 
 /* Not tuned: a quarter of a small host's cores. */
@@ -27,8 +27,8 @@ typedef struct touch {
 static void touch_pages(touch *touch)
 {
     for (size_t page; (page = atomic_fetch_add(&touch->next, 1)) < touch->pages;)
-        for (size_t byte = 0; byte < LARGE_PAGE; byte += SMALL_PAGE)
-            *(volatile char *)(touch->memory + page * LARGE_PAGE + byte) = 0;
+        for (size_t byte = 0; byte < TB_LARGE_PAGE; byte += SMALL_PAGE)
+            *(volatile char *)(touch->memory + page * TB_LARGE_PAGE + byte) = 0;
 }
 
 static void *help(void *helped)
@@ -42,7 +42,7 @@ static void *help(void *helped)
 /* The touch must stay until the last helper has said so: signals are held back, as who jumps out would take it away. */
 static void touch_together(char *memory, size_t bytes)
 {
-    touch touch = {.memory = memory, .pages = bytes / LARGE_PAGE};
+    touch touch = {.memory = memory, .pages = bytes / TB_LARGE_PAGE};
     sigset_t before;
     tb_hold_signals(&before);
     for (int i = 1; i < TOUCHING_THREADS && (size_t)i < touch.pages; i++) {
@@ -55,23 +55,7 @@ static void touch_together(char *memory, size_t bytes)
     tb_let_signals(&before);
 }
 
-/* ---- Mapped and registered -------------------------------------------------------------------------------- */
-
-/* On a large page's boundary. A forked child does not get it: the device writes to the parent's pages. */
-static void *map_pages(size_t bytes)
-{
-    char *mapped = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED)
-        return NULL;
-    const size_t before = -(uintptr_t)mapped % LARGE_PAGE, behind = LARGE_PAGE - before;
-    if (before > 0)
-        munmap(mapped, before);
-    if (behind > 0)
-        munmap(mapped + before + bytes, behind);
-    madvise(mapped + before, bytes, MADV_HUGEPAGE);
-    madvise(mapped + before, bytes, MADV_DONTFORK);
-    return mapped + before;
-}
+/* ---- Registered ------------------------------------------------------------------------------------------- */
 
 tb_status tb_cuda_pin(void *memory, size_t bytes)
 {
@@ -83,12 +67,12 @@ tb_status tb_cuda_pin(void *memory, size_t bytes)
 
 static bool is_mapped(size_t bytes)
 {
-    return bytes > 0 && bytes % LARGE_PAGE == 0;
+    return bytes > 0 && bytes % TB_LARGE_PAGE == 0;
 }
 
 static tb_status allocate_mapped(size_t bytes, void **memory)
 {
-    void *pages = map_pages(bytes);
+    void *pages = tb_map_large_pages(bytes);
     if (!pages)
         return TB_OUT_OF_MEMORY;
     touch_together(pages, bytes);
@@ -96,7 +80,7 @@ static tb_status allocate_mapped(size_t bytes, void **memory)
     if (status == TB_OK)
         *memory = pages;
     else
-        munmap(pages, bytes);
+        tb_unmap_large_pages(pages, bytes);
     return status;
 }
 
