@@ -14,6 +14,14 @@
 namespace panels
 {
 
+/* What a block's first warp finds of a step, and tells the others: what each column takes of the step's one. */
+enum step_outcome { NOTHING, REFLECTED, TO_BE_LIFTED };
+template <class number> struct step_letter {
+    number times_column[columns];
+    real_of<number> beta;
+    step_outcome outcome;
+};
+
 template <class number, template <class> class joined_sums>
 struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     using rows = panel_rows<number, joined_sums<number>::has_further_rows>;
@@ -27,9 +35,15 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     const joined_sums<number> sums;
     staged_column *const staged; /* one a warp and layer */
     const block_reflector<number> triangle;
-    real *const backs;         /* by which columns are multiplied in the end, from the diagonal up */
+    real *const backs; /* by which columns are multiplied in the end, from the diagonal up */
+    step_letter<number> &of_step;
     const bool has_first_rows; /* the warp */
     unsigned round = 0;
+
+    /* Of a step, by its warp: what the reflector is, and what it makes of the lane's column, for the triangle. */
+    struct found {
+        number tau, with_column;
+    };
 
     static constexpr int numbers_before_staged = TB_GEQRF_OF_WARPS + joined_sums<number>::shared_numbers;
 
@@ -42,15 +56,18 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         return reinterpret_cast<number *>(first_staged(shared) + warps * layers);
     }
     __device__ geqrf(const tb_geqrf_panel &x, number *shared)
-        : rows(x, rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE + columns),
+        : rows(x, rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE + columns + TB_GEQRF_OF_STEP),
           of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
           sums(x, of_warps, shared + TB_GEQRF_OF_WARPS),
           staged(first_staged(shared)), triangle{behind_staged(shared)},
           backs(reinterpret_cast<real *>(behind_staged(shared) + TB_GEQRF_TRIANGLE)),
+          of_step(
+              *reinterpret_cast<step_letter<number> *>(behind_staged(shared) + TB_GEQRF_TRIANGLE + columns)),
           has_first_rows(of_lane(rank() == 0 && warp() == 0, 0))
     {
         static_assert(sizeof(staged_column) == TB_GEQRF_STAGED_BYTES(sizeof(number)) &&
-                          sizeof of_warps == TB_GEQRF_OF_WARPS * sizeof(number),
+                          sizeof of_warps == TB_GEQRF_OF_WARPS * sizeof(number) &&
+                          sizeof of_step <= TB_GEQRF_OF_STEP * sizeof(number),
                       "what is launched has room");
     }
 
@@ -82,10 +99,10 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         return operation()(odd ? of_two[1] : of_two[0], of_other_lane(odd ? of_two[0] : of_two[1], groups));
     }
 
-    template <class operation> __device__ __forceinline__ number join(const number (&of_slots)[slots])
+    template <class operation> __device__ __forceinline__ void exchange(const number (&of_slots)[slots])
     {
         of_warps[round % 2].numbers[warp()][lane()] = of_warp<operation>(of_slots);
-        return sums.template join<operation>(round);
+        sums.template exchange<operation>(round);
     }
 
     /* What lanes have of their columns, by slots. */
@@ -117,7 +134,8 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             for (int s = 0; s < slots; s++)
                 largest_of[s] = larger(largest_of[s], further(layer, i, from, rows::column_of(s), column));
         });
-        const scaling<real> scaling = scaling_of(real_part(join<largest>(largest_of)));
+        exchange<largest>(largest_of);
+        const scaling<real> scaling = scaling_of(real_part(sums.template joined<largest>(round)));
         round++;
         if (warp() == 0)
             backs[lane()] = scaling.back;
@@ -219,7 +237,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     }
 
     /* Sums of the step's column, below its row, with all columns: the conjugate of one times the other. */
-    __device__ __forceinline__ number multiply(int step)
+    __device__ __forceinline__ void multiply(int step)
     {
         number of_slots[slots];
 #pragma unroll
@@ -241,19 +259,20 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
                 of_slots[s] =
                     plus_product(of_slots[s], below, further(layer, i, from, rows::column_of(s), column));
         });
-        return join<sum>(of_slots);
+        exchange<sum>(of_slots);
     }
 
     /* Multiplies the step's column below its row. */
     __device__ __forceinline__ void lift_column(int step)
     {
+        const int last_above = step - place.quarter;
         rows::for_layers([&](int layer) {
 #pragma unroll
             for (int s = 0; s < slots; s++)
                 if (rows::column_of(s) == step)
 #pragma unroll
                     for (int i = 0; i < rows_of_lane; i++)
-                        if (layer > 0 || !has_first_rows || quarters * i + place.quarter > step)
+                        if (layer > 0 || !has_first_rows || quarters * i > last_above)
                             own[layer][i][s] = times(own[layer][i][s], lift<real>);
         });
         if (place.group == step % groups)
@@ -263,8 +282,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     }
 
     /* Below the step's row the reflector replaces its column, and is subtracted from later ones, `times_column` times as it was. */
-    __device__ __forceinline__ void update(int step, const reflector<number> &reflector,
-                                           const number (&times_column)[slots])
+    __device__ __forceinline__ void update(int step, const number (&times_column)[slots])
     {
         rows::for_layers([&](int layer) {
             number below[rows_of_lane];
@@ -275,16 +293,16 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
                 update_layer<false>(layer, step, below, times_column);
         });
         if (has_first_rows && place.quarter == step % quarters)
-            put_beta(step, reflector.beta);
+            put_beta(step, of_step.beta);
         rows::for_further([&](int layer, int i, real *at, int64_t column) {
             const number below = further(layer, i, at, step, column);
             __syncwarp();
 #pragma unroll
             for (int s = 0; s < slots; s++)
                 if (const int own = rows::column_of(s); own >= step && rows::has(layer, i, own))
-                    write(at + own * column, own == step ? product(below, reflector.factor)
-                                                         : less_product(read<number>(at + own * column),
-                                                                        below, times_column[s]));
+                    write(at + own * column,
+                          less_product(own == step ? number_of<number>(0) : read<number>(at + own * column),
+                                       below, times_column[s]));
             __syncwarp();
         });
     }
@@ -294,19 +312,19 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
                                                  const number (&times_column)[slots])
     {
         if constexpr (slot < slots) {
-            const int column = rows::column_of(slot);
+            const int column = rows::column_of(slot), first_changed = step - place.quarter;
             if (step < groups * (slot + 1)) {
                 if (step >= groups * slot) {
                     mark<slot>();
 #pragma unroll
                     for (int i = 0; i < rows_of_lane; i++)
-                        if (column == step && (!has_above || quarters * i + place.quarter >= step))
+                        if (column == step && (!has_above || quarters * i >= first_changed))
                             own[layer][i][slot] = number_of<number>(0);
                     mark<slot>();
                 }
 #pragma unroll
                 for (int i = 0; i < rows_of_lane; i++)
-                    if (column >= step && (!has_above || quarters * i + place.quarter >= step))
+                    if (column >= step && (!has_above || quarters * i >= first_changed))
                         own[layer][i][slot] = less_product(own[layer][i][slot], below[i], times_column[slot]);
             }
             update_layer<has_above, slot + 1>(layer, step, below, times_column);
@@ -322,54 +340,66 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
                                                                                   : own[0][i][s];
     }
 
-    __device__ __forceinline__ void take_step(int step)
+    /* By one warp, which also is the one that may have the first rows. */
+    __device__ __forceinline__ found find(int step, bool was_lifted) const
     {
-        const bool is_last_row = step + 1 == x.rows;
-        bool is_lifted = false;
-        real squares;
-        number of_column, in_row, alpha;
-#pragma unroll 1
-        while (true) {
-            uses_of(place.group);
-            stage_below(step);
-            of_column = multiply(step);
-            in_row = sums.row(round)[lane()];
-            alpha = sums.row(round)[step];
-            round++;
-            squares = real_part(of_lane(of_column, step));
-            if (upper_bits(squares) >= upper_bits(least_square<real>) || is_lifted)
-                break;
-            is_lifted = true;
-            if (is_last_row)
-                break;
-            lift_column(step);
+        const number of_column = sums.template joined<sum>(round), in_row = sums.row(round)[lane()],
+                     alpha = sums.row(round)[step];
+        const real squares = real_part(of_lane(of_column, step));
+        const bool is_lifted = was_lifted || upper_bits(squares) < upper_bits(least_square<real>),
+                   is_there = !is_lifted || squares != 0 || imaginary_part(alpha) != 0;
+        if (is_lifted && !was_lifted && step + 1 < x.rows) {
+            of_step.outcome = TO_BE_LIFTED;
+            return {};
         }
-        const bool is_there = !is_lifted || squares != 0 || imaginary_part(alpha) != 0;
         reflector<number> reflector =
             is_lifted ? lifted_reflector_of(alpha, squares) : reflector_of(alpha, squares);
         if (!is_there)
             reflector.tau = reflector.factor = number_of<number>(0);
-        if (is_there) {
-            if (has_first_rows && lane() == 0)
-                staged_first(step) = reflector.first;
-            number times_column[slots];
-            const number taken = taken_of(reflector, in_row, of_column);
-            by_slots(lane() == step ? negative(reflector.factor) : taken, times_column);
-            __syncwarp();
-            uses_of(place.group);
-            update(step, reflector, times_column);
-        }
-        /* Of the reflector with the lane's column. */
-        if (makes_triangle() && warp() == 0)
-            note_in_triangle(step, reflector, plus_product(in_row, reflector.factor, of_column));
+        const number taken = taken_of(reflector, in_row, of_column);
+        of_step.times_column[lane()] = lane() == step ? negative(reflector.factor) : taken;
+        of_step.outcome = is_there ? REFLECTED : NOTHING;
+        of_step.beta = reflector.beta;
+        if (has_first_rows && lane() == 0)
+            staged_first(step) = reflector.first;
+        return {reflector.tau, plus_product(in_row, reflector.factor, of_column)};
     }
-    __device__ __forceinline__ void note_in_triangle(int step, const reflector<number> &reflector,
-                                                     number with_column) const
+    __device__ __forceinline__ void take_step(int step)
+    {
+        bool is_lifted = false;
+        found found;
+        number times_column[slots];
+        step_outcome outcome;
+#pragma unroll 1
+        while (true) {
+            uses_of(place.group);
+            stage_below(step);
+            multiply(step);
+            if (warp() == 0)
+                found = find(step, is_lifted);
+            __syncthreads();
+            round++;
+            outcome = of_step.outcome;
+#pragma unroll
+            for (int s = 0; s < slots; s++)
+                times_column[s] = of_step.times_column[rows::column_of(s)];
+            if (outcome != TO_BE_LIFTED)
+                break;
+            is_lifted = true;
+            lift_column(step);
+        }
+        if (makes_triangle() && warp() == 0)
+            note_in_triangle(step, found);
+        uses_of(place.group);
+        if (outcome == REFLECTED)
+            update(step, times_column);
+    }
+    __device__ __forceinline__ void note_in_triangle(int step, const found &found) const
     {
         if (lane() < step)
-            triangle(lane(), step) = conjugate(with_column);
+            triangle(lane(), step) = conjugate(found.with_column);
         if (lane() == step)
-            triangle(step, step) = reflector.tau;
+            triangle(step, step) = found.tau;
     }
 
     __device__ __forceinline__ void factor()
