@@ -377,6 +377,8 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             multiply(step);
             if (warp() == 0)
                 found = find(step, is_lifted);
+            if (!is_lifted && step > 0)
+                join_triangle(step - 1);
             __syncthreads();
             round++;
             outcome = of_step.outcome;
@@ -393,6 +395,12 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         uses_of(place.group);
         if (outcome == REFLECTED)
             update(step, times_column);
+    }
+    /* By a warp that would wait. */
+    __device__ __forceinline__ void join_triangle(int column) const
+    {
+        if (makes_triangle() && warp() == warps - 1)
+            triangle.join(column);
     }
     __device__ __forceinline__ void note_in_triangle(int step, const found &found) const
     {
@@ -413,10 +421,11 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
 #pragma unroll 1
         for (int step = 0; step < steps; step++)
             take_step(step);
+        __syncthreads();
+        join_triangle(steps - 1);
         rows::store(rank(), backs);
         if (makes_triangle()) {
             __syncthreads();
-            triangle.join();
             triangle.store(x);
         }
         sums.end();
