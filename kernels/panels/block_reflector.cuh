@@ -25,14 +25,21 @@ template <class number> struct block_reflector {
     /* Of a column that is noted, what becomes of it when all before it are done; by a warp. */
     __device__ __forceinline__ void join(int column) const
     {
-        constexpr int at_a_time = 4;
+        uses_of(column);
+        constexpr int at_a_time = 4; /* of which the last ones may be none before the column */
         number all[at_a_time] = {};
 #pragma unroll 1
-        for (int k = 0; k < column; k += at_a_time)
+        for (int k = 0; k < column; k += at_a_time) {
+            number before[at_a_time], noted[at_a_time];
+#pragma unroll
+            for (int e = 0; e < at_a_time; e++) {
+                before[e] = (*this)(lane(), k + e);
+                noted[e] = (*this)(k + e, column);
+            }
 #pragma unroll
             for (int e = 0; e < at_a_time; e++)
-                if (k + e < column)
-                    all[e] = less_product(all[e], (*this)(lane(), k + e), (*this)(k + e, column));
+                all[e] = less_product(all[e], before[e], k + e < column ? noted[e] : number_of<number>(0));
+        }
         const number joined =
             product(plus(plus(all[0], all[1]), plus(all[2], all[3])), (*this)(column, column));
         __syncwarp();

@@ -37,7 +37,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     const block_reflector<number> triangle;
     real *const backs; /* by which columns are multiplied in the end, from the diagonal up */
     step_letter<number> &of_step;
-    const bool has_first_rows; /* the warp */
+    const bool has_first_rows, makes_triangle; /* the warp; the block */
     unsigned round = 0;
 
     /* Of a step, by its warp: what the reflector is, and what it makes of the lane's column, for the triangle. */
@@ -63,7 +63,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
           backs(reinterpret_cast<real *>(behind_staged(shared) + TB_GEQRF_TRIANGLE)),
           of_step(
               *reinterpret_cast<step_letter<number> *>(behind_staged(shared) + TB_GEQRF_TRIANGLE + columns)),
-          has_first_rows(of_lane(rank() == 0 && warp() == 0, 0))
+          has_first_rows(of_lane(rank() == 0 && warp() == 0, 0)), makes_triangle(rank() == x.blocks - 1)
     {
         static_assert(sizeof(staged_column) == TB_GEQRF_STAGED_BYTES(sizeof(number)) &&
                           sizeof of_warps == TB_GEQRF_OF_WARPS * sizeof(number) &&
@@ -74,10 +74,6 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     __device__ __forceinline__ static int rank()
     {
         return joined_sums<number>::rank();
-    }
-    __device__ __forceinline__ bool makes_triangle() const
-    {
-        return rank() == x.blocks - 1;
     }
     __device__ __forceinline__ staged_column &staged_of(int layer) const
     {
@@ -377,7 +373,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             multiply(step);
             if (warp() == 0)
                 found = find(step, is_lifted);
-            if (!is_lifted && step > 0)
+            else if (!is_lifted && step > 0)
                 join_triangle(step - 1);
             __syncthreads();
             round++;
@@ -390,7 +386,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             is_lifted = true;
             lift_column(step);
         }
-        if (makes_triangle() && warp() == 0)
+        if (makes_triangle && warp() == 0)
             note_in_triangle(step, found);
         uses_of(place.group);
         if (outcome == REFLECTED)
@@ -399,7 +395,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     /* By a warp that would wait. */
     __device__ __forceinline__ void join_triangle(int column) const
     {
-        if (makes_triangle() && warp() == warps - 1)
+        if (makes_triangle && warp() == warps - 1)
             triangle.join(column);
     }
     __device__ __forceinline__ void note_in_triangle(int step, const found &found) const
@@ -414,7 +410,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     {
         rows::load();
         sums.begin();
-        if (makes_triangle())
+        if (makes_triangle)
             triangle.clear();
         scale_columns();
         const int steps = min(x.rows, x.columns);
@@ -424,7 +420,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         __syncthreads();
         join_triangle(steps - 1);
         rows::store(rank(), backs);
-        if (makes_triangle()) {
+        if (makes_triangle) {
             __syncthreads();
             triangle.store(x);
         }
