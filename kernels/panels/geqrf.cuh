@@ -7,7 +7,7 @@
 #pragma once
 
 #include "kernels/panels/block_reflector.cuh"
-#include "kernels/panels/geqrf_rows.cuh"
+#include "kernels/panels/geqrf_columns.cuh"
 #include "kernels/panels/reflector.cuh"
 #include "kernels/panels/sums.cuh"
 
@@ -23,21 +23,22 @@ template <class number> struct step_letter {
 };
 
 template <class number, template <class> class joined_sums>
-struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
-    using rows = panel_rows<number, joined_sums<number>::has_further_rows>;
+struct geqrf : panel_columns<number, joined_sums<number>::has_further_rows> {
+    using rows = panel_columns<number, joined_sums<number>::has_further_rows>;
+    using rows::further;
+    using rows::has_first_rows;
     using rows::layers;
     using rows::own;
     using rows::place;
     using rows::x;
-    using real = real_of<number>;
-    using staged_column = staged_layer<number>;
+    using typename rows::real;
+    using typename rows::staged_column;
     letters_of_warps<number> &of_warps;
     const joined_sums<number> sums;
-    staged_column *const staged; /* one a warp and layer */
     const block_reflector<number> triangle;
     real *const backs; /* by which columns are multiplied in the end, from the diagonal up */
     step_letter<number> &of_step;
-    const bool has_first_rows, makes_triangle; /* the warp; the block */
+    const bool makes_triangle; /* the block */
     unsigned round = 0;
 
     /* Of a step, by its warp: what the reflector is, and what it makes of the lane's column, for the triangle. */
@@ -56,14 +57,14 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         return reinterpret_cast<number *>(first_staged(shared) + warps * layers);
     }
     __device__ geqrf(const tb_geqrf_panel &x, number *shared)
-        : rows(x, rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE + columns + TB_GEQRF_OF_STEP),
+        : rows(x, rank(), behind_staged(shared) + TB_GEQRF_TRIANGLE + columns + TB_GEQRF_OF_STEP,
+               first_staged(shared)),
           of_warps(*reinterpret_cast<letters_of_warps<number> *>(shared)),
-          sums(x, of_warps, shared + TB_GEQRF_OF_WARPS),
-          staged(first_staged(shared)), triangle{behind_staged(shared)},
+          sums(x, of_warps, shared + TB_GEQRF_OF_WARPS), triangle{behind_staged(shared)},
           backs(reinterpret_cast<real *>(behind_staged(shared) + TB_GEQRF_TRIANGLE)),
           of_step(
               *reinterpret_cast<step_letter<number> *>(behind_staged(shared) + TB_GEQRF_TRIANGLE + columns)),
-          has_first_rows(of_lane(rank() == 0 && warp() == 0, 0)), makes_triangle(rank() == x.blocks - 1)
+          makes_triangle(rank() == x.blocks - 1)
     {
         static_assert(sizeof(staged_column) == TB_GEQRF_STAGED_BYTES(sizeof(number)) &&
                           sizeof of_warps == TB_GEQRF_OF_WARPS * sizeof(number) &&
@@ -75,11 +76,6 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
     {
         return joined_sums<number>::rank();
     }
-    __device__ __forceinline__ staged_column &staged_of(int layer) const
-    {
-        return staged[warp() * layers + layer];
-    }
-
     /* ---- Sums of a warp, and of all -------------------------------------------------------------------------- */
 
     /* Lanes that have the same columns join theirs; each is told that of one of the columns, the lane's. */
@@ -137,7 +133,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             backs[lane()] = scaling.back;
         real there[slots];
         by_slots(scaling.there, there);
-        multiply_columns(there);
+        rows::multiply_columns(there);
     }
     __device__ __forceinline__ static number larger(number a, number b)
     {
@@ -147,90 +143,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         else
             return of_real;
     }
-    __device__ __forceinline__ number further(int layer, int i, const real *row, int in_column,
-                                              int64_t column) const
-    {
-        return rows::has(layer, i, in_column) ? read<number>(row + in_column * column) : number_of<number>(0);
-    }
-    __device__ __forceinline__ void multiply_further(int layer, int i, real *at, int column, real by) const
-    {
-        if (rows::has(layer, i, column))
-            write(at, times(read<number>(at), by));
-    }
-    __device__ __forceinline__ void multiply_columns(const real (&by)[slots])
-    {
-        rows::for_layers([&](int layer) {
-#pragma unroll
-            for (int i = 0; i < rows_of_lane; i++)
-#pragma unroll
-                for (int s = 0; s < slots; s++)
-                    own[layer][i][s] = times(own[layer][i][s], by[s]);
-        });
-        rows::for_further([&](int layer, int i, real *at, int64_t column) {
-#pragma unroll
-            for (int s = 0; s < slots; s++)
-                multiply_further(layer, i, at + rows::column_of(s) * column, rows::column_of(s), by[s]);
-        });
-    }
-
     /* ---- A step ---------------------------------------------------------------------------------------------- */
-
-    /* The step's column is staged: in the warp that has the panel's first rows, row `row` of these. */
-    __device__ __forceinline__ number &staged_first(int row) const
-    {
-        constexpr int count = piece<number>::count;
-        const int i = row / quarters;
-        return staged_of(0).of_quarter[row % quarters][i / count].at[i % count];
-    }
-    /* Instructions that differ by slots are few: of the others there is one copy. */
-    template <int slot = 0> __device__ __forceinline__ void stage(int step) const
-    {
-        if constexpr (slot + 1 < slots)
-            if (step >= groups * (slot + 1))
-                return stage<slot + 1>(step);
-        constexpr int count = piece<number>::count;
-        if (rows::column_of(slot) == step)
-            rows::for_layers([&](int layer) {
-#pragma unroll
-                for (int i = 0; i < rows_of_lane; i += count) {
-                    piece<number> written;
-#pragma unroll
-                    for (int e = 0; e < count; e++)
-                        written.at[e] = own[layer][i + e][slot];
-                    staged_of(layer).of_quarter[place.quarter][i / count] = written;
-                }
-            });
-        if (has_first_rows && place.quarter == step % quarters)
-#pragma unroll
-            for (int s = 0; s < slots; s++)
-                of_warps[round % 2].row[rows::column_of(s)] =
-                    step % groups < quarters ? own[0][2 * slot][s] : own[0][2 * slot + 1][s];
-        mark<slot>();
-    }
-    /* The step's column below its row, above that zeros. */
-    __device__ __forceinline__ void stage_below(int step) const
-    {
-        __syncwarp();
-        stage(step);
-        __syncwarp();
-        if (has_first_rows) {
-            if (lane() <= step)
-                staged_first(lane()) = number_of<number>(0);
-            __syncwarp();
-        }
-    }
-    /* What a lane has of it. */
-    __device__ __forceinline__ void read_staged(int layer, number (&below)[rows_of_lane]) const
-    {
-        constexpr int count = piece<number>::count;
-#pragma unroll
-        for (int i = 0; i < rows_of_lane; i += count) {
-            const piece<number> some = staged_of(layer).of_quarter[place.quarter][i / count];
-#pragma unroll
-            for (int e = 0; e < count; e++)
-                below[i + e] = some.at[e];
-        }
-    }
 
     /* Sums of the step's column, below its row, with all columns: the conjugate of one times the other. */
     __device__ __forceinline__ void multiply(int step)
@@ -241,7 +154,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             of_slots[s] = number_of<number>(0);
         rows::for_layers([&](int layer) {
             number below[rows_of_lane];
-            read_staged(layer, below);
+            rows::read_staged(layer, below);
 #pragma unroll
             for (int i = 0; i < rows_of_lane; i++)
 #pragma unroll
@@ -256,84 +169,6 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
                     plus_product(of_slots[s], below, further(layer, i, from, rows::column_of(s), column));
         });
         exchange<sum>(of_slots);
-    }
-
-    /* Multiplies the step's column below its row. */
-    __device__ __forceinline__ void lift_column(int step)
-    {
-        const int last_above = step - place.quarter;
-        rows::for_layers([&](int layer) {
-#pragma unroll
-            for (int s = 0; s < slots; s++)
-                if (rows::column_of(s) == step)
-#pragma unroll
-                    for (int i = 0; i < rows_of_lane; i++)
-                        if (layer > 0 || !has_first_rows || quarters * i > last_above)
-                            own[layer][i][s] = times(own[layer][i][s], lift<real>);
-        });
-        if (place.group == step % groups)
-            rows::for_further([&](int layer, int i, real *at, int64_t column) {
-                multiply_further(layer, i, at + step * column, step, lift<real>);
-            });
-    }
-
-    /* Below the step's row the reflector replaces its column, and is subtracted from later ones, `times_column` times as it was. */
-    __device__ __forceinline__ void update(int step, const number (&times_column)[slots])
-    {
-        rows::for_layers([&](int layer) {
-            number below[rows_of_lane];
-            read_staged(layer, below);
-            if (layer == 0 && has_first_rows)
-                update_layer<true>(layer, step, below, times_column);
-            else
-                update_layer<false>(layer, step, below, times_column);
-        });
-        if (has_first_rows && place.quarter == step % quarters)
-            put_beta(step, of_step.beta);
-        rows::for_further([&](int layer, int i, real *at, int64_t column) {
-            const number below = further(layer, i, at, step, column);
-            __syncwarp();
-#pragma unroll
-            for (int s = 0; s < slots; s++)
-                if (const int own = rows::column_of(s); own >= step && rows::has(layer, i, own))
-                    write(at + own * column,
-                          less_product(own == step ? number_of<number>(0) : read<number>(at + own * column),
-                                       below, times_column[s]));
-            __syncwarp();
-        });
-    }
-    /* Rows above the step's one, if there may be any, stay as they are. */
-    template <bool has_above, int slot = 0>
-    __device__ __forceinline__ void update_layer(int layer, int step, const number (&below)[rows_of_lane],
-                                                 const number (&times_column)[slots])
-    {
-        if constexpr (slot < slots) {
-            const int column = rows::column_of(slot), first_changed = step - place.quarter;
-            if (step < groups * (slot + 1)) {
-                if (step >= groups * slot) {
-                    mark<slot>();
-#pragma unroll
-                    for (int i = 0; i < rows_of_lane; i++)
-                        if (column == step && (!has_above || quarters * i >= first_changed))
-                            own[layer][i][slot] = number_of<number>(0);
-                    mark<slot>();
-                }
-#pragma unroll
-                for (int i = 0; i < rows_of_lane; i++)
-                    if (column >= step && (!has_above || quarters * i >= first_changed))
-                        own[layer][i][slot] = less_product(own[layer][i][slot], below[i], times_column[slot]);
-            }
-            update_layer<has_above, slot + 1>(layer, step, below, times_column);
-        }
-    }
-    __device__ __forceinline__ void put_beta(int step, real beta)
-    {
-#pragma unroll
-        for (int s = 0; s < slots; s++)
-#pragma unroll
-            for (int i = 2 * s; i <= 2 * s + 1; i++)
-                own[0][i][s] = rows::column_of(s) == step && i == step / quarters ? number_of<number>(beta)
-                                                                                  : own[0][i][s];
     }
 
     /* By one warp, which also is the one that may have the first rows. */
@@ -357,7 +192,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
         of_step.outcome = is_there ? REFLECTED : NOTHING;
         of_step.beta = reflector.beta;
         if (has_first_rows && lane() == 0)
-            staged_first(step) = reflector.first;
+            rows::staged_first(step) = reflector.first;
         return {reflector.tau, plus_product(in_row, reflector.factor, of_column)};
     }
     __device__ __forceinline__ void take_step(int step)
@@ -369,7 +204,7 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
 #pragma unroll 1
         while (true) {
             uses_of(place.group);
-            stage_below(step);
+            rows::stage_below(step, of_warps[round % 2].row);
             multiply(step);
             if (warp() == 0)
                 found = find(step, is_lifted);
@@ -384,13 +219,13 @@ struct geqrf : panel_rows<number, joined_sums<number>::has_further_rows> {
             if (outcome != TO_BE_LIFTED)
                 break;
             is_lifted = true;
-            lift_column(step);
+            rows::lift_column(step);
         }
         if (makes_triangle && warp() == 0)
             note_in_triangle(step, found);
         uses_of(place.group);
         if (outcome == REFLECTED)
-            update(step, times_column);
+            rows::update(step, times_column, of_step.beta);
     }
     /* By a warp that would wait. */
     __device__ __forceinline__ void join_triangle(int column) const
