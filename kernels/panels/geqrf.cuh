@@ -2,7 +2,8 @@
  * chip as far as there is room (geqrf_rows.cuh), so that global memory is read once and written once. In each step each warp leaves the
  * step's column in shared memory and multiplies what is below the step's row with all columns: with itself for the norm, with later ones
  * for what is subtracted of them, with earlier ones, which are reflectors, for the triangle. All of these sums are told between blocks at
- * once (sums.cuh), with the step's row, whose part in them each lane adds itself.
+ * once (sums.cuh), with the step's row, whose part in them is added by who has them: the first warp of each block, which tells the others
+ * what each column takes of the step's one. Meanwhile another has the triangle's last column.
  */
 #pragma once
 
@@ -174,6 +175,7 @@ struct geqrf : panel_columns<number, joined_sums<number>::has_further_rows> {
     /* By one warp, which also is the one that may have the first rows. */
     __device__ __forceinline__ found find(int step, bool was_lifted) const
     {
+        uses_of(step);
         const number of_column = sums.template joined<sum>(round), in_row = sums.row(round)[lane()],
                      alpha = sums.row(round)[step];
         const real squares = real_part(of_lane(of_column, step));
@@ -192,7 +194,7 @@ struct geqrf : panel_columns<number, joined_sums<number>::has_further_rows> {
         of_step.outcome = is_there ? REFLECTED : NOTHING;
         of_step.beta = reflector.beta;
         if (has_first_rows && lane() == 0)
-            rows::staged_first(step) = reflector.first;
+            rows::staged_first(unsigned(step)) = reflector.first;
         return {reflector.tau, plus_product(in_row, reflector.factor, of_column)};
     }
     __device__ __forceinline__ void take_step(int step)

@@ -59,10 +59,10 @@ template <class number, bool has_further> struct panel_columns : panel_rows<numb
     }
 
     /* The step's column is staged: in the warp that has the panel's first rows, row `row` of these. */
-    __device__ __forceinline__ number &staged_first(int row) const
+    __device__ __forceinline__ number &staged_first(unsigned row) const
     {
         constexpr int count = piece<number>::count;
-        const int i = row / quarters;
+        const unsigned i = row / quarters;
         return staged_of(0).of_quarter[row % quarters][i / count].at[i % count];
     }
     /* Instructions that differ by slots are few: of the others there is one copy. */
@@ -98,7 +98,7 @@ template <class number, bool has_further> struct panel_columns : panel_rows<numb
         __syncwarp();
         if (has_first_rows) {
             if (lane() <= step)
-                staged_first(lane()) = number_of<number>(0);
+                staged_first(unsigned(lane())) = number_of<number>(0);
             __syncwarp();
         }
     }

@@ -4,7 +4,7 @@
  *
  *     sums_alone        a block that has the whole panel
  *     sums_of_cluster   a few warps send the block's numbers into the shared memory of every block, where a barrier counts the bytes that
- *                       have come, and each warp adds up what these are. What is waited for is one way across the cluster
+ *                       have come, and who asks adds up what these are. What is waited for is one way across the cluster
  *     sums_of_grid      the same by global memory and flags. All blocks have to run at a time
  *
  * Numbers of a round are overwritten by those of the next but one: who writes these has seen that all have read those. All blocks add
