@@ -1,4 +1,4 @@
-/* The triangle T of a product of reflectors, I - V T V': by halves, of which T = (T1, -T1 (V1' V2) T2; 0, T2). */
+/* The triangle T of a product of reflectors, I - V T V': by columns, of which T = (T1, -tau T1 (V1' v); 0, tau). */
 #pragma once
 
 #include "kernels/panels/sums.cuh"
@@ -22,46 +22,30 @@ template <class number> struct block_reflector {
             at[i] = number_of<number>(0);
     }
 
-    /* What becomes of the square right of a half, in two goes: times the second half from the right, times the first one from the left. */
-    __device__ __forceinline__ number times_second(int half, int row, int column) const
+    /* Of a column that is noted, what becomes of it when all before it are done; by a warp. */
+    __device__ __forceinline__ void join(int column) const
     {
-        const int second = column & -half;
-        number all = number_of<number>(0);
-        for (int k = second; k <= column; k++)
-            all = plus(all, product((*this)(row, k), (*this)(k, column)));
-        return all;
-    }
-    __device__ __forceinline__ number times_first(int half, int row, int column) const
-    {
-        const int second = column & -half;
-        number all = number_of<number>(0);
-        for (int k = row; k < second; k++)
-            all = less_product(all, (*this)(row, k), (*this)(k, column));
-        return all;
-    }
-
-    /* By all threads of a block, behind a barrier. */
-    __device__ __forceinline__ void join() const
-    {
-        const unsigned number_in_all = threadIdx.x;
+        uses_of(column);
+        constexpr int at_a_time = 4; /* of which the last ones may be none before the column */
+        number all[at_a_time] = {};
 #pragma unroll 1
-        for (unsigned digits = 0; 1 << digits < columns; digits++) {
-            const int half = 1 << digits;
-            const int in_square = int(number_in_all) & (half * half - 1),
-                      pair = int(number_in_all >> 2 * digits),
-                      row = 2 * half * pair + (in_square & (half - 1)),
-                      column = 2 * half * pair + half + (in_square >> digits);
-            const bool has_one = pair < columns / (2 * half);
-            number one = number_of<number>(0);
-            for (int side = 0; side < 2; side++) {
-                if (has_one)
-                    one = side == 0 ? times_second(half, row, column) : times_first(half, row, column);
-                __syncthreads();
-                if (has_one)
-                    (*this)(row, column) = one;
-                __syncthreads();
+        for (int k = 0; k < column; k += at_a_time) {
+            number before[at_a_time], noted[at_a_time];
+#pragma unroll
+            for (int e = 0; e < at_a_time; e++) {
+                before[e] = (*this)(lane(), k + e);
+                noted[e] = (*this)(k + e, column);
             }
+#pragma unroll
+            for (int e = 0; e < at_a_time; e++)
+                all[e] = less_product(all[e], before[e], k + e < column ? noted[e] : number_of<number>(0));
         }
+        const number joined =
+            product(plus(plus(all[0], all[1]), plus(all[2], all[3])), (*this)(column, column));
+        __syncwarp();
+        if (lane() < column)
+            (*this)(lane(), column) = joined;
+        __syncwarp();
     }
 
     __device__ __forceinline__ void store(const tb_geqrf_panel &x) const

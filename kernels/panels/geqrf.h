@@ -43,13 +43,15 @@ typedef struct tb_geqrf_panel {
 #define TB_GEQRF_LETTERS(count) (2 * (count)*TB_GEQRF_COLUMNS)
 
 /* Numbers of shared memory: the sums of a block's warps and the row of the step; what each form has beside them; the column of the step,
- * of each warp and layer by quarters of 8 and so many bytes more; the triangle; and powers of two, one a column.
+ * of each warp and layer by quarters of 8 and so many bytes more; the triangle; powers of two, one a column; and what has been found of a
+ * step.
  */
 #define TB_GEQRF_OF_WARPS         TB_GEQRF_LETTERS(TB_GEQRF_THREADS / 32 + 1)
 #define TB_GEQRF_OF_CLUSTER       TB_GEQRF_LETTERS(TB_GEQRF_CLUSTER_MAXIMUM + 1)
 #define TB_GEQRF_OF_GRID          (TB_GEQRF_THREADS + TB_GEQRF_COLUMNS)
 #define TB_GEQRF_LINE             (TB_GEQRF_COLUMNS + 1)
 #define TB_GEQRF_TRIANGLE         (TB_GEQRF_COLUMNS * TB_GEQRF_LINE)
+#define TB_GEQRF_OF_STEP          (TB_GEQRF_COLUMNS + 4)
 #define TB_GEQRF_BETWEEN_QUARTERS 16
 
 #define TB_GEQRF_OF_CLUSTER_BYTES 16 /* two barriers */

@@ -63,7 +63,7 @@ static int fixed_bytes(tb_geqrf_form form, tb_element element)
               of_form = form == TB_GEQRF_CLUSTER ? TB_GEQRF_OF_CLUSTER
                         : form == TB_GEQRF_GRID  ? TB_GEQRF_OF_GRID
                                                  : 0,
-              numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE + TB_GEQRF_COLUMNS;
+              numbers = TB_GEQRF_OF_WARPS + of_form + TB_GEQRF_TRIANGLE + TB_GEQRF_COLUMNS + TB_GEQRF_OF_STEP;
     return numbers * bytes + (form == TB_GEQRF_CLUSTER ? TB_GEQRF_OF_CLUSTER_BYTES : 0) +
            TB_GEQRF_THREADS / 32 * layers_in_registers(form, element) * TB_GEQRF_STAGED_BYTES(bytes);
 }

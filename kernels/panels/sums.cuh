@@ -1,10 +1,10 @@
 /* How the blocks of a GEQRF panel add up, or compare, what their warps have found of each column; a lane has a column. In each round each
- * warp leaves its numbers, and the warp that has the panel's first rows one of these, whole. join() is called by all threads, and
- * answers what comes of all blocks' numbers of the lane's column; row() is that row, until the next round but one.
+ * warp leaves its numbers, and the warp that has the panel's first rows one of these, whole. exchange() is called by all threads;
+ * joined(), by any warp, answers what comes of all blocks' numbers of the lane's column, and row() is that row, until the next round.
  *
  *     sums_alone        a block that has the whole panel
  *     sums_of_cluster   a few warps send the block's numbers into the shared memory of every block, where a barrier counts the bytes that
- *                       have come, and each warp adds up what these are. What is waited for is one way across the cluster
+ *                       have come, and who asks adds up what these are. What is waited for is one way across the cluster
  *     sums_of_grid      the same by global memory and flags. All blocks have to run at a time
  *
  * Numbers of a round are overwritten by those of the next but one: who writes these has seen that all have read those. All blocks add
@@ -141,9 +141,12 @@ template <class number> struct sums_alone {
     __device__ __forceinline__ void end() const
     {
     }
-    template <class operation> __device__ __forceinline__ number join(unsigned round) const
+    template <class operation> __device__ __forceinline__ void exchange(unsigned) const
     {
         __syncthreads();
+    }
+    template <class operation> __device__ __forceinline__ number joined(unsigned round) const
+    {
         return over<operation, warps>(of_warps[round % 2].numbers);
     }
     __device__ __forceinline__ const number *row(unsigned round) const
@@ -160,8 +163,7 @@ template <class number> struct sums_of_cluster {
     };
     static constexpr bool has_further_rows = false;
     static constexpr int shared_numbers = sizeof(arrived_letters) / sizeof(number),
-                         pieces = columns / piece<number>::count, receivers = lanes / pieces,
-                         senders = receivers < 4 ? warps : 4;
+                         pieces = columns / piece<number>::count, receivers = lanes / pieces, senders = 4;
     static_assert(sizeof(arrived_letters) == TB_GEQRF_OF_CLUSTER * sizeof(number) + TB_GEQRF_OF_CLUSTER_BYTES,
                   "what is launched has room");
     const tb_geqrf_panel &x;
@@ -223,14 +225,17 @@ template <class number> struct sums_of_cluster {
         }
     }
 
-    template <class operation> __device__ __forceinline__ number join(unsigned round) const
+    template <class operation> __device__ __forceinline__ void exchange(unsigned round) const
     {
-        const auto &numbers = arrived.of_round[round % 2].numbers;
         if (threadIdx.x == TB_GEQRF_THREADS - 1)
             between_blocks::expect(barrier(round), unsigned((x.blocks + 1) * columns * sizeof(number)));
         __syncthreads();
-        if (senders == warps || warp() < senders)
+        if (warp() < senders)
             tell<operation>(round);
+    }
+    template <class operation> __device__ __forceinline__ number joined(unsigned round) const
+    {
+        const auto &numbers = arrived.of_round[round % 2].numbers;
         between_blocks::await_phase(barrier(round), round / 2 % 2);
         return x.blocks > 8   ? of_so_many<operation, TB_GEQRF_CLUSTER_MAXIMUM>(numbers)
                : x.blocks > 4 ? of_so_many<operation, 8>(numbers)
@@ -319,13 +324,16 @@ template <class number> struct sums_of_grid {
         heard.numbers[warp()][lane()] = all;
     }
 
-    template <class operation> __device__ __forceinline__ number join(unsigned round) const
+    template <class operation> __device__ __forceinline__ void exchange(unsigned round) const
     {
         __syncthreads();
         if (warp() == 0)
             tell<operation>(round);
         hear<operation>(round);
         __syncthreads();
+    }
+    template <class operation> __device__ __forceinline__ number joined(unsigned) const
+    {
         return over<operation, warps>(heard.numbers);
     }
     __device__ __forceinline__ const number *row(unsigned) const
