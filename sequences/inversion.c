@@ -16,10 +16,11 @@ static const tb_range none = {0, 0};
 #define COLUMNS 1024
 
 /* Steps are large, and made in frames of their own. */
-static __attribute__((noinline)) tb_status give(const tb_product *product, tb_visitor *visitor)
+static __attribute__((noinline)) tb_status give(const tb_product *product, tb_range finished,
+                                                tb_visitor *visitor)
 {
     const tb_sequence_step step = {
-        .kind = TB_STEP_PRODUCT, .size = product->m, .product = *product, .finished = none};
+        .kind = TB_STEP_PRODUCT, .size = product->m, .product = *product, .finished = finished};
     return visitor->visit(visitor, &step);
 }
 
@@ -29,14 +30,20 @@ tb_status tb_walk_identity(const tb_matrix *matrix, const tb_matrix *tile, tb_vi
     const int64_t n = matrix->rows;
     tb_product product =
         tb_gemm(gemm, false, false, n, n, 0, 0, NULL, n, NULL, 1, 0, matrix->data, matrix->ld);
-    TB_TRY(give(&product, visitor));
+    TB_TRY(give(&product, none, visitor));
     for (int64_t first = 0; first < n; first += TB_TILE_ORDER) {
         const int64_t order = tb_smaller(TB_TILE_ORDER, n - first);
         product = tb_gemm(gemm, false, false, order, order, order, 1, tile->data, tile->ld, tile->data,
                           tile->ld, 0, tb_at(matrix, first, first), matrix->ld);
-        TB_TRY(give(&product, visitor));
+        TB_TRY(give(&product, none, visitor));
     }
     return TB_OK;
+}
+
+bool tb_replacement_is_in_b(const tb_factor *factor)
+{
+    return tb_makes_q(factor) ||
+           (tb_replacement_of(factor) == TB_INVERSE && tb_factors_of(factor) != TB_CHOLESKY);
 }
 
 /* B's columns from one on, so many, by A's triangle: rows of B that are zeros, and stay so, are left out. */
@@ -50,7 +57,7 @@ static tb_status by_triangle(const tb_factor *factor, tb_in_place in_place, tb_r
         tb_triangular(in_place, factor->a.element, true, factor->stored, false, false, factor->unit_diagonal,
                       end - first, columns.count, one, tb_at(&factor->a, first, first), factor->a.ld,
                       tb_at(&factor->b, first, columns.first), factor->b.ld);
-    return give(&product, visitor);
+    return give(&product, tb_replacement_is_in_b(factor) ? columns : none, visitor);
 }
 
 static tb_status walk_triangle(const tb_factor *factor, tb_in_place in_place, tb_visitor *visitor)
@@ -81,13 +88,7 @@ static tb_status square(const tb_factor *factor, tb_visitor *visitor)
     const tb_product product =
         tb_rank_k(routines[factor->a.element], factor->stored, factor->stored == TB_LOWER, factor->n,
                   factor->n, 1, factor->b.data, factor->b.ld, 0, factor->a.data, factor->a.ld);
-    return give(&product, visitor);
-}
-
-bool tb_replacement_is_in_b(const tb_factor *factor)
-{
-    return tb_makes_q(factor) ||
-           (tb_replacement_of(factor) == TB_INVERSE && tb_factors_of(factor) != TB_CHOLESKY);
+    return give(&product, (tb_range){0, factor->n}, visitor);
 }
 
 tb_status tb_walk_replacement(const tb_factor *factor, tb_visitor *visitor)

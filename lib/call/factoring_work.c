@@ -319,6 +319,8 @@ tb_status tb_pass_factored(tb_factoring *work, tb_pipeline *pipeline)
         of->passing = (tb_passing){.pipeline = pipeline,
                                    .stored = &of->stored,
                                    .there = of->there,
+                                   .results = i == 0 && tb_replacement_is_in_b(work->factor) ? work->there.b
+                                                                                             : of->there,
                                    .infos = ((beside *)work->beside.memory)->infos,
                                    .cleared = CLEARED_BYTES,
                                    .bytes_behind = tb_matrix_bytes(&work->factor->b),

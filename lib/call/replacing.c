@@ -9,82 +9,6 @@
 #include "sequences/inversion.h"
 #include "words/integers.h"
 
-/* ---- Made ------------------------------------------------------------------------------------------------- */
-
-static tb_matrix tile_at(const tb_factoring *work, void *data)
-{
-    return (tb_matrix){.data = data,
-                       .rows = TB_TILE_ORDER,
-                       .columns = TB_TILE_ORDER,
-                       .ld = TB_TILE_ORDER,
-                       .element = work->factor->a.element};
-}
-
-/* What the walk is given, which lies in host memory until it is there. */
-static tb_status give(tb_factoring *work)
-{
-    const bool makes_q = tb_makes_q(work->factor);
-    tb_matrix tile = tile_at(work, NULL);
-    const size_t bytes = makes_q ? tb_q_given_bytes(work->factor) : tb_matrix_bytes(&tile);
-    tile.data = work->given = tb_make(bytes);
-    if (!work->given)
-        return TB_OUT_OF_MEMORY;
-    if (makes_q)
-        tb_write_q_given(work->factor, work->given);
-    else
-        tb_set_identity(&tile);
-    const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->further, work->given, bytes);
-    return tb_issue_copy(work->stream, &copy);
-}
-
-static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
-{
-    return tb_take_factoring_step((tb_factoring *)visitor, step);
-}
-
-static tb_status make_q(tb_factoring *work)
-{
-    tb_place_q(&work->there, work->further);
-    return tb_walk_q(&work->there, &work->visitor);
-}
-
-static tb_status make_inverse(tb_factoring *work)
-{
-    const tb_matrix tile = tile_at(work, work->further);
-    TB_TRY(tb_walk_identity(&work->there.b, &tile, &work->visitor));
-    return tb_walk_replacement(&work->there, &work->visitor);
-}
-
-/* A diagonal that counts as ones keeps what it holds. */
-static tb_status keep_diagonal(const tb_factoring *work)
-{
-    const tb_matrix *a = &work->there.a, *b = &work->there.b;
-    const size_t element = tb_bytes_of(a->element);
-    const tb_copy copy = {.direction = TB_DEVICE_TO_DEVICE,
-                          .target = b->data,
-                          .target_pitch = (size_t)(b->ld + 1) * element,
-                          .source = a->data,
-                          .source_pitch = (size_t)(a->ld + 1) * element,
-                          .row_bytes = element,
-                          .rows = (size_t)a->rows};
-    return work->factor->unit_diagonal ? tb_issue_copy(work->stream, &copy) : TB_OK;
-}
-
-/* In the end `there` of A is where that is which replaces it. */
-static tb_status make(tb_factoring *work)
-{
-    tb_factored *a = &work->matrices[0];
-    work->visitor.visit = visit;
-    if (tb_exchanges_rows(work))
-        TB_TRY(tb_send_pivots(work));
-    TB_TRY(give(work));
-    TB_TRY(tb_makes_q(work->factor) ? make_q(work) : make_inverse(work));
-    TB_TRY(keep_diagonal(work));
-    if (tb_replacement_is_in_b(work->factor))
-        a->there = a->passing.there = work->there.b;
-    return TB_OK;
-}
-
 /* ---- Saved ------------------------------------------------------------------------------------------------ */
 
 static size_t saved_bytes(const tb_factoring *work)
@@ -126,29 +50,107 @@ void tb_give_saved(tb_factoring *work)
     work->saved = NULL;
 }
 
-/* Columns are saved before they may come back; the device is at work meanwhile. Not measured. */
+/* ---- Finished --------------------------------------------------------------------------------------------- */
+
+/* A diagonal that counts as ones keeps what it holds. */
+static tb_status keep_diagonal(const tb_factoring *work, tb_range columns)
+{
+    const tb_matrix a = tb_rectangle(&work->there.a, columns.first, columns.first, columns.count,
+                                     columns.count),
+                    b = tb_rectangle(&work->there.b, columns.first, columns.first, columns.count,
+                                     columns.count);
+    const size_t element = tb_bytes_of(a.element);
+    const tb_copy copy = {.direction = TB_DEVICE_TO_DEVICE,
+                          .target = b.data,
+                          .target_pitch = (size_t)(b.ld + 1) * element,
+                          .source = a.data,
+                          .source_pitch = (size_t)(a.ld + 1) * element,
+                          .row_bytes = element,
+                          .rows = (size_t)columns.count};
+    return work->factor->unit_diagonal ? tb_issue_copy(work->stream, &copy) : TB_OK;
+}
+
+/* Columns are saved, so many bytes at a time, before they may come back; the device is at work meanwhile. Not measured. */
 #define SAVED_BYTES ((size_t)16 << 20)
 
-static tb_status save_and_return(tb_factoring *work)
+static tb_status save_and_return(tb_factoring *work, int64_t end)
 {
-    const int64_t n = work->factor->n, few = (int64_t)(SAVED_BYTES / tb_column_bytes(&work->factor->a)) + 1;
-    work->saved = tb_map_large_pages(saved_bytes(work));
+    const int64_t few = (int64_t)(SAVED_BYTES / tb_column_bytes(&work->factor->a)) + 1;
+    if (!work->saved)
+        work->saved = tb_map_large_pages(saved_bytes(work));
     if (!work->saved)
         return TB_OUT_OF_MEMORY;
-    while (work->saved_columns < n) {
-        const tb_range some = {work->saved_columns, tb_smaller(few, n - work->saved_columns)};
+    while (work->saved_columns < end) {
+        const tb_range some = {work->saved_columns, tb_smaller(few, end - work->saved_columns)};
         copy_saved(work, some, false);
         work->saved_columns += some.count;
         TB_TRY(tb_finish_factored(work, 0, work->saved_columns));
     }
-    return tb_return_finished(&work->matrices[0].passing);
+    return TB_OK;
+}
+
+static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
+{
+    tb_factoring *work = (tb_factoring *)visitor;
+    const int64_t end = step->finished.first + step->finished.count;
+    TB_TRY(tb_take_factoring_step(work, step));
+    if (step->finished.count == 0)
+        return TB_OK;
+    TB_TRY(keep_diagonal(work, step->finished));
+    return work->passes ? save_and_return(work, end) : tb_finish_factored(work, 0, end);
+}
+
+/* ---- Made ------------------------------------------------------------------------------------------------- */
+
+static tb_matrix tile_at(const tb_factoring *work, void *data)
+{
+    return (tb_matrix){.data = data,
+                       .rows = TB_TILE_ORDER,
+                       .columns = TB_TILE_ORDER,
+                       .ld = TB_TILE_ORDER,
+                       .element = work->factor->a.element};
+}
+
+/* What the walk is given, which lies in host memory until it is there. */
+static tb_status give(tb_factoring *work)
+{
+    const bool makes_q = tb_makes_q(work->factor);
+    tb_matrix tile = tile_at(work, NULL);
+    const size_t bytes = makes_q ? tb_q_given_bytes(work->factor) : tb_matrix_bytes(&tile);
+    tile.data = work->given = tb_make(bytes);
+    if (!work->given)
+        return TB_OUT_OF_MEMORY;
+    if (makes_q)
+        tb_write_q_given(work->factor, work->given);
+    else
+        tb_set_identity(&tile);
+    const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->further, work->given, bytes);
+    return tb_issue_copy(work->stream, &copy);
+}
+
+static tb_status make_q(tb_factoring *work)
+{
+    tb_place_q(&work->there, work->further);
+    return tb_walk_q(&work->there, &work->visitor);
+}
+
+static tb_status make_inverse(tb_factoring *work)
+{
+    const tb_matrix tile = tile_at(work, work->further);
+    TB_TRY(tb_walk_identity(&work->there.b, &tile, &work->visitor));
+    return tb_walk_replacement(&work->there, &work->visitor);
 }
 
 tb_status tb_replace(tb_factoring *work)
 {
-    TB_TRY(make(work));
+    work->visitor.visit = visit;
+    if (tb_exchanges_rows(work))
+        TB_TRY(tb_send_pivots(work));
+    TB_TRY(give(work));
+    TB_TRY(tb_makes_q(work->factor) ? make_q(work) : make_inverse(work));
     if (work->passes)
-        return save_and_return(work);
-    TB_TRY(tb_finish_factored(work, 0, work->factor->n));
+        return tb_return_finished(&work->matrices[0].passing);
+    if (tb_replacement_is_in_b(work->factor))
+        work->matrices[0].there = work->there.b;
     return tb_store_a(work);
 }

@@ -115,11 +115,11 @@ static tb_status send_back(const tb_passing *passing, tb_slot *slot, tb_range co
 {
     tb_stream *unload = passing->pipeline->unload;
     const tb_range rows = rows_of(passing, columns);
-    const tb_matrix there =
-        tb_rectangle(&passing->there, rows.first, columns.first, rows.count, columns.count);
+    const tb_matrix results =
+        tb_rectangle(&passing->results, rows.first, columns.first, rows.count, columns.count);
     TB_TRY(tb_need_slot(passing->pipeline, slot));
     TB_TRY(tb_stream_wait(unload, *event_of_end(passing, 0)));
-    TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &there, slot->pinned.memory, rows.count));
+    TB_TRY(tb_copy_operand(unload, TB_DEVICE_TO_HOST, &results, slot->pinned.memory, rows.count));
     const tb_copy info =
         tb_copy_of_bytes(TB_DEVICE_TO_HOST, info_in(passing, slot), info_of_end(passing, 0), sizeof(int64_t));
     TB_TRY(tb_issue_copy(unload, &info));

@@ -14,6 +14,7 @@ typedef struct tb_passing {
     tb_pipeline *pipeline;
     const tb_product *stored; /* whose C is the program's matrix, and whose mask is what passes of it */
     tb_matrix there;          /* the copy */
+    tb_matrix results;        /* from where columns go back: the copy, or another matrix as large */
     /* On the device, TB_PASSING_INFOS of them. The first is 0 as long as columns are good, or else the first that is not, from 1: it
      * does not go back, nor do those that would leave with it. The others are what it was when columns had been finished. */
     int64_t *infos;
