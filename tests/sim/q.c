@@ -13,6 +13,13 @@
 
 enum { CHILD_SECONDS = 60 };
 
+/* The linker puts this in front of tb_slot_bytes: what comes back does so in many pieces. */
+size_t __wrap_tb_slot_bytes(void);
+size_t __wrap_tb_slot_bytes(void)
+{
+    return (size_t)64 << 10;
+}
+
 static void try_on_device(const trial *t)
 {
     const long launches = sim_operations("launch");
