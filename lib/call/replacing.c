@@ -4,7 +4,7 @@
 #include "lib/device/copies.h"
 #include "lib/process/leaving.h"
 #include "lib/streaming/stream_run.h"
-#include "sequences/generate.h"
+#include "sequences/apply.h"
 #include "sequences/inversion.h"
 
 /* ---- Made ------------------------------------------------------------------------------------------------- */
@@ -19,18 +19,14 @@ static tb_matrix tile_at(const tb_factoring *work, void *data)
 }
 
 /* What the walk is given, which lies in host memory until it is there. */
-static tb_status give(tb_factoring *work)
+static tb_status give_tile(tb_factoring *work)
 {
-    const bool makes_q = tb_makes_q(work->factor);
     tb_matrix tile = tile_at(work, NULL);
-    const size_t bytes = makes_q ? tb_q_given_bytes(work->factor) : tb_matrix_bytes(&tile);
+    const size_t bytes = tb_matrix_bytes(&tile);
     tile.data = work->given = tb_make(bytes);
     if (!work->given)
         return TB_OUT_OF_MEMORY;
-    if (makes_q)
-        tb_write_q_given(work->factor, work->given);
-    else
-        tb_set_identity(&tile);
+    tb_set_identity(&tile);
     const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->further, work->given, bytes);
     return tb_issue_copy(work->stream, &copy);
 }
@@ -42,13 +38,14 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
 
 static tb_status make_q(tb_factoring *work)
 {
-    tb_place_q(&work->there, work->further);
+    TB_TRY(tb_send_reflectors(work));
     return tb_walk_q(&work->there, &work->visitor);
 }
 
 static tb_status make_inverse(tb_factoring *work)
 {
     const tb_matrix tile = tile_at(work, work->further);
+    TB_TRY(give_tile(work));
     TB_TRY(tb_walk_identity(&work->there.b, &tile, &work->visitor));
     return tb_walk_replacement(&work->there, &work->visitor);
 }
@@ -75,7 +72,6 @@ static tb_status make(tb_factoring *work)
     work->visitor.visit = visit;
     if (tb_exchanges_rows(work))
         TB_TRY(tb_send_pivots(work));
-    TB_TRY(give(work));
     TB_TRY(tb_makes_q(work->factor) ? make_q(work) : make_inverse(work));
     TB_TRY(keep_diagonal(work));
     if (tb_replacement_is_in_b(work->factor))
@@ -85,18 +81,24 @@ static tb_status make(tb_factoring *work)
 
 /* ---- Saved ------------------------------------------------------------------------------------------------ */
 
-/* Between the program's A and what is saved of it: what is stored. */
+static tb_factored *replaced(tb_factoring *work)
+{
+    return &work->matrices[tb_replacement_of(work->factor) ? 0 : 1];
+}
+
+/* Between the program's matrix and what is saved of it: what is stored. */
 static void copy_saved(tb_factoring *work, bool back)
 {
-    const tb_matrix *a = &work->factor->a;
-    const size_t column = tb_column_bytes(a);
-    const tb_host_copy copy = {.target = back ? a->data : work->saved,
-                               .target_pitch = back ? tb_pitch(a) : column,
-                               .source = back ? work->saved : a->data,
-                               .source_pitch = back ? column : tb_pitch(a),
+    const tb_factored *of = replaced(work);
+    const tb_matrix *matrix = &of->stored.c.matrix;
+    const size_t column = tb_column_bytes(matrix);
+    const tb_host_copy copy = {.target = back ? matrix->data : work->saved,
+                               .target_pitch = back ? tb_pitch(matrix) : column,
+                               .source = back ? work->saved : matrix->data,
+                               .source_pitch = back ? column : tb_pitch(matrix),
                                .row_bytes = column,
-                               .rows = (size_t)a->columns,
-                               .stairs = tb_stairs_in(&work->matrices[0].stored, 0, 0)};
+                               .rows = (size_t)matrix->columns,
+                               .stairs = tb_stairs_in(&of->stored, 0, 0)};
     tb_copy_begin(&work->saving, &copy);
     tb_copy_end(&work->saving);
 }
@@ -104,7 +106,7 @@ static void copy_saved(tb_factoring *work, bool back)
 /* The device is at work meanwhile. */
 static tb_status save(tb_factoring *work)
 {
-    work->saved = tb_make(tb_column_bytes(&work->factor->a) * (size_t)work->factor->n);
+    work->saved = tb_make(tb_matrix_bytes(&replaced(work)->stored.c.matrix));
     if (!work->saved)
         return TB_OUT_OF_MEMORY;
     copy_saved(work, false);
@@ -115,17 +117,34 @@ static tb_status save(tb_factoring *work)
 void tb_restore_saved(tb_factoring *work)
 {
     tb_copy_leave(&work->saving);
-    if (work->is_saved)
-        copy_saved(work, true);
-    work->matrices[0].finished = work->matrices[0].passing.returned = 0;
+    if (!work->is_saved)
+        return;
+    copy_saved(work, true);
+    replaced(work)->finished = replaced(work)->passing.returned = 0;
+}
+
+/* All of it is finished. In passing, or in host memory, where it may fail, what was there is saved. */
+static tb_status put_in_place(tb_factoring *work, int number)
+{
+    tb_factored *of = &work->matrices[number];
+    if (of->place.memory != TB_MEMORY_DEVICE)
+        TB_TRY(save(work));
+    TB_TRY(tb_finish_factored(work, number, of->there.columns));
+    return work->passes  ? tb_return_finished(&of->passing)
+           : number == 0 ? tb_store_a(work)
+                         : tb_store_b(work);
 }
 
 tb_status tb_replace(tb_factoring *work)
 {
-    tb_factored *a = &work->matrices[0];
     TB_TRY(make(work));
-    if (work->passes)
-        TB_TRY(save(work));
-    TB_TRY(tb_finish_factored(work, 0, work->factor->n));
-    return work->passes ? tb_return_finished(&a->passing) : tb_store_a(work);
+    return put_in_place(work, 0);
+}
+
+tb_status tb_apply_on_the_right(tb_factoring *work)
+{
+    work->visitor.visit = visit;
+    TB_TRY(tb_send_reflectors(work));
+    TB_TRY(tb_walk_applied(&work->there, &work->visitor));
+    return put_in_place(work, 1);
 }
