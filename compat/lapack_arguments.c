@@ -57,9 +57,15 @@ int tb_read_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *a, 
     return lwork < tb_larger(n, 1) ? 8 : 0;
 }
 
+/* Numbers, the least that are regular. */
+static int64_t least_work(const tb_factor *factor)
+{
+    return tb_larger(tb_applies_q(factor) ? tb_applied_count(factor) : factor->n, 1);
+}
+
 void tb_answer_query(const tb_factor *factor, void *work)
 {
-    const double count = (double)tb_larger(factor->n, 1);
+    const double count = (double)least_work(factor);
     if (tb_real_of(factor->a.element) == TB_FP64)
         *(double *)work = count;
     else
@@ -68,8 +74,10 @@ void tb_answer_query(const tb_factor *factor, void *work)
 
 bool tb_make_work(tb_work *work, const tb_factor *factor)
 {
-    work->count = TB_WORK_COLUMNS * tb_larger(factor->n, 1);
-    work->data = factor->n <= 1 ? work->few : tb_make((size_t)work->count * tb_bytes_of(factor->a.element));
+    const bool is_column = factor->n <= 1 && least_work(factor) <= 1;
+    work->count =
+        TB_WORK_COLUMNS * least_work(factor) + (tb_applies_q(factor) && !is_column ? TB_WORK_TRIANGLE : 0);
+    work->data = is_column ? work->few : tb_make((size_t)work->count * tb_bytes_of(factor->a.element));
     return work->data != NULL;
 }
 
@@ -79,10 +87,15 @@ void tb_unmake_work(tb_work *work)
         tb_unmake(work->data);
 }
 
+static char capital_of(char letter)
+{
+    return letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
+}
+
 /* Whether the letter is one of its kind, as a class has them (words/routine.h). */
 static bool read_letter(char kind, char letter, tb_factor *factor)
 {
-    const char capital = letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
+    const char capital = capital_of(letter);
     switch (kind) {
     case 'U':
         factor->stored = capital == 'L' ? TB_LOWER : TB_UPPER;
@@ -115,6 +128,31 @@ int tb_read_solve(tb_routine routine, const char *letters, int64_t n, int64_t nr
     if (lda < least)
         return first + 4;
     return ldb < least ? first + 6 + after_pivots : 0;
+}
+
+int tb_read_ormqr(tb_routine routine, const char letters[static 2], int64_t m, int64_t n, int64_t k, void *a,
+                  int64_t lda, void *tau, void *b, int64_t ldb, int64_t lwork, tb_factor *factor)
+{
+    const char side = capital_of(letters[0]), operation = capital_of(letters[1]),
+               transposing = tb_is_complex(tb_routine_rows[routine].element) ? 'C' : 'T';
+    *factor = tb_ormqr(routine, side == 'R', operation != 'N', m, n, k, a, lda, tau, b, ldb, NULL);
+    if (side != 'L' && side != 'R')
+        return 1;
+    if (operation != 'N' && operation != transposing)
+        return 2;
+    if (m < 0)
+        return 3;
+    if (n < 0)
+        return 4;
+    if (k < 0 || k > factor->m)
+        return 5;
+    if (lda < tb_larger(factor->m, 1))
+        return 7;
+    if (ldb < tb_larger(m, 1))
+        return 10;
+    if (lwork == TB_WORK_QUERY)
+        return TB_IS_QUERY;
+    return lwork < least_work(factor) ? 12 : 0;
 }
 
 int tb_read_getri(tb_routine routine, int64_t n, void *a, int64_t lda, tb_pivots pivots, int64_t lwork,
@@ -177,10 +215,10 @@ static bool has_nan_in_tau(const tb_factor *factor)
 {
     const int64_t count = tb_factor_order(factor);
     const tb_matrix tau = {factor->reflectors.tau, count, 1, count, factor->a.element};
-    return tb_makes_q(factor) && has_nan(&tau, TB_FULL, false);
+    return tb_reads_reflectors(factor) && has_nan(&tau, TB_FULL, false);
 }
 
-int tb_find_nan(const tb_factor *factor)
+tb_with_nan tb_find_nan(const tb_factor *factor)
 {
     const tb_task task = tb_task_of_factor(factor);
     tb_facts facts = {.scattered = false};
@@ -189,8 +227,8 @@ int tb_find_nan(const tb_factor *factor)
         if (facts.places[i].memory != TB_MEMORY_DEVICE &&
             has_nan(tb_task_matrix(task, i), i == 0 ? factor->stored : TB_FULL,
                     i == 0 && factor->unit_diagonal))
-            return i + 1;
-    return has_nan_in_tau(factor) ? 2 : 0;
+            return i == 0 ? TB_A_WITH_NAN : TB_B_WITH_NAN;
+    return has_nan_in_tau(factor) ? TB_TAU_WITH_NAN : TB_WITH_NO_NAN;
 }
 
 void tb_store_info(void *info, int64_t value, int bits)

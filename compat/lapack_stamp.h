@@ -4,7 +4,7 @@
  *   ROUTINE, NAME, REAL   by the file that includes the header
  *   C_PARAMETERS, C_ARGUMENTS, FORTRAN_PARAMETERS, FORTRAN_ARGUMENTS, LENGTH_PARAMETERS, LENGTHS
  *   NUMBER_OF_A, NUMBER_OF_B       of the matrices among Fortran's arguments; of B in solves alone
- *   NUMBER_OF_TAU                  where it is read: then it is to have no NaN either
+ *   NUMBER_OF_TAU                  where it is read: then it is to have no NaN either, and is looked at last
  *   MAY_BE_PROBE_C, MAY_BE_PROBE_FORTRAN    whether the call is worth asking (forwarders.h); what it reads is there
  *   EXTENTS(read)                  three numbers whose product is about as large as its multiply-adds
  *   call_c, call_fortran           put a factorization into a call of the host's routine
@@ -19,14 +19,13 @@
 const tb_host_calls JOIN(JOIN(tb_, NAME), _calls) = {call_c, call_fortran};
 
 #ifdef NUMBER_OF_B
-#define LAST_MATRIX      b
-#define NUMBER_OF_SECOND NUMBER_OF_B
-#elif defined NUMBER_OF_TAU
-#define LAST_MATRIX      a
-#define NUMBER_OF_SECOND NUMBER_OF_TAU
+#define LAST_MATRIX b
 #else
-#define LAST_MATRIX      a
-#define NUMBER_OF_SECOND 0
+#define LAST_MATRIX a
+#define NUMBER_OF_B 0
+#endif
+#ifndef NUMBER_OF_TAU
+#define NUMBER_OF_TAU 0
 #endif
 
 #ifndef MAY_BE_QUERY_C
@@ -77,11 +76,13 @@ TB_INLINED bool settles_c(const tb_host_blas *host, int64_t *info, C_PARAMETERS)
         return false;
     const int number = canonicalize_c(&factor, host, C_ARGUMENTS);
     const bool looks = number == 0 && !tb_spelling_rows[host->spelling].is_work;
-    const int with_nan = looks ? tb_find_nan(&factor) : 0;
-    if (with_nan > 0) {
+    const tb_with_nan found = looks ? tb_find_nan(&factor) : TB_WITH_NO_NAN;
+    static const int numbers[] = {
+        [TB_A_WITH_NAN] = NUMBER_OF_A, [TB_B_WITH_NAN] = NUMBER_OF_B, [TB_TAU_WITH_NAN] = NUMBER_OF_TAU};
+    if (found != TB_WITH_NO_NAN) {
         if (host->address)
             return false;
-        *info = -(with_nan == 1 ? NUMBER_OF_A : NUMBER_OF_SECOND) - 1;
+        *info = -numbers[found] - 1;
         return true;
     }
     return is_settled(host, number, &factor, info);

@@ -3,8 +3,8 @@
 #include "dispatch/cost_model.h"
 #include "dispatch/tiling.h"
 #include "kernels/panels/launch_panel.h"
+#include "sequences/apply.h"
 #include "sequences/factorization.h"
-#include "sequences/generate.h"
 #include "sequences/inversion.h"
 #include "sequences/lu.h"
 #include "sequences/qr.h"
@@ -18,7 +18,7 @@
 /* OpenBLAS on 16 cores, in ms at n = 512, 1024, 2048 and 4096: dpotrf 1.3, 5.0, 22 and 87, dgetrf 3.5, 13, 55 and 283, dgeqrf 5.7, 30, 140
  * and 640, dorgqr 5.5, 16, 48 and 390. That is their multiply-adds at the rate of products, of QR and Q at a part of it, and 4.5, 12 or 21 ns
  * for each of the square's elements, or 8.8 us for each of Q's reflectors, in which threads wait for each other: so much for each core, and
- * byte of the elements, as if fewer cores waited less. More have not been measured. */
+ * byte of the elements, as if fewer cores waited less. More have not been measured, nor has dormqr, which is taken for dorgqr. */
 #define QR_PRODUCTS      6.0
 #define Q_PRODUCTS       5.2
 #define INVERSE_PRODUCTS 3 /* not measured */
@@ -31,7 +31,7 @@ static const double waiting_seconds[TB_FACTORS_COUNT] = {
 static double host_waiting_seconds(const tb_factor *factor)
 {
     const double all = (double)factor->m * (double)factor->n * (double)tb_bytes_of(factor->a.element);
-    if (tb_makes_q(factor))
+    if (tb_reads_reflectors(factor))
         return Q_WAITING_SECONDS * (double)tb_factor_order(factor);
     return tb_changes_a(factor) ? waiting_seconds[tb_factors_of(factor)] * all : 0;
 }
@@ -39,7 +39,7 @@ static double host_waiting_seconds(const tb_factor *factor)
 double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine)
 {
     const double cores = fmin(fmax(machine->host_cores, 1), WAITING_CORES_MOST),
-                 slower = tb_makes_q(factor)               ? Q_PRODUCTS
+                 slower = tb_reads_reflectors(factor)      ? Q_PRODUCTS
                           : tb_factors_of(factor) == TB_QR ? QR_PRODUCTS
                           : tb_replacement_of(factor)      ? INVERSE_PRODUCTS
                                                            : 1,
@@ -129,17 +129,21 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
-/* By which a block of QR's brings columns behind it up to date, or one of Q's its own, too; some are looked at. */
+/* By which a block of QR's brings columns behind it up to date, or one of Q's its own, too, or by which it is applied to B; some are looked
+ * at. */
 static double forecast_behind(forecast *all, tb_range block)
 {
-    const bool makes_q = tb_makes_q(all->there);
-    const int64_t first = block.first + (makes_q ? 0 : block.count), count = all->there->n - first;
+    const tb_factor *there = all->there;
+    const bool makes_q = tb_makes_q(there), applies_q = tb_applies_q(there);
+    const int64_t first = applies_q ? 0 : block.first + (makes_q ? 0 : block.count),
+                  count = applies_q ? tb_applied_count(there) : there->n - first;
     const tb_range some = {first, tb_smaller(count, TB_QR_BEHIND)};
     if (count == 0)
         return 0;
     all->seconds = 0;
-    (void)(makes_q ? tb_walk_q_columns : tb_walk_qr_behind)(all->there, block, some,
-                                                            &all->visitor); /* it cannot fail */
+    (void)(applies_q ? tb_walk_applied_block
+           : makes_q ? tb_walk_q_columns
+                     : tb_walk_qr_behind)(there, block, some, &all->visitor); /* it cannot fail */
     return all->seconds * (double)count / (double)some.count;
 }
 
@@ -150,8 +154,9 @@ static double forecast_within(forecast *all)
     tb_factor alone = *there;
     const tb_range block = {0, tb_smaller(TB_QR_BLOCK, tb_factor_order(there))};
     all->seconds = 0;
-    if (tb_makes_q(there)) {
-        (void)tb_walk_q_block(there, block, &all->visitor); /* it cannot fail */
+    if (tb_reads_reflectors(there)) {
+        (void)(tb_makes_q(there) ? tb_walk_q_block : tb_make_reflectors)(there, block,
+                                                                         &all->visitor); /* it cannot fail */
         return all->seconds;
     }
     alone.n = alone.a.columns = tb_smaller(block.count + 1, there->n); /* for which reflectors are joined */
@@ -264,12 +269,14 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     tb_factor copy = *factor, made;
     copy.a.data = copy.b.data = NOWHERE;
     copy.pivots = (tb_pivots){NOWHERE, 32};
-    copy.a.ld = copy.b.ld = tb_pitched(factor->m, factor->a.element);
+    copy.a.ld = tb_pitched(factor->m, factor->a.element);
+    copy.b.ld = tb_pitched(factor->b.rows, factor->a.element);
     copy.reflectors.tau = NOWHERE;
-    if (tb_makes_q(factor)) {
+    if (tb_makes_q(factor))
         copy.b = copy.a;
+    if (tb_reads_reflectors(factor))
         tb_place_q(&copy, NOWHERE);
-    } else
+    else
         tb_place_reflectors(&copy, NOWHERE);
     made = copy;
     if (tb_makes_factors(factor))
@@ -277,6 +284,8 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     for (tb_role role = TB_A; role < TB_ROLES; role++)
         there.places[role] = (tb_place){.memory = TB_MEMORY_DEVICE, .device = chip->device};
     forecast all = {.visitor = {add_step}, .there = &made, .facts = &there, .chip = chip};
+    if (tb_applies_q(factor))
+        return forecast_factors(&all, TB_QR_BLOCK);
     return (tb_makes_factors(factor) ? forecast_factors(&all, block) : 0) +
            (tb_makes_q(factor) ? forecast_q(&all) : 0) +
            (tb_solves(factor) ? forecast_solve(&all, &copy) : 0) +
@@ -290,9 +299,9 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
 static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_chip *chip, double steps)
 {
     const double task = (double)tb_task_bytes(tb_task_of_factor(factor)),
-                 all = task + (tb_makes_q(factor) ? (double)tb_q_given_bytes(factor) : 0),
+                 all = task + (tb_reads_reflectors(factor) ? (double)tb_q_given_bytes(factor) : 0),
                  back = tb_changes_a(factor) ? task : (double)tb_matrix_bytes(&factor->b),
-                 saved = tb_replacement_of(factor) ? task : 0;
+                 saved = tb_is_all_or_nothing(factor) ? back : 0;
     const tb_memory memory = facts->places[0].memory;
     const bool copied = memory == TB_MEMORY_HOST || (memory == TB_MEMORY_PINNED && chip->apart);
     const double copying = copied ? 1 / tb_copy_rate(&facts->machine, 1) : 0;
@@ -303,13 +312,15 @@ static double streamed(const tb_factor *factor, const tb_facts *facts, const tb_
             saved / tb_copy_rate(&facts->machine, 1));
 }
 
-/* Panels, and as many products as there are at the least; those of a block of Q's. */
+/* Panels, and as many products as there are at the least; those of a block of Q's, or of one that is applied. */
 static double chain_seconds(const tb_factor *factor, bool is_known)
 {
-    enum { PRODUCTS_OF_Q = 10 };
+    enum { PRODUCTS_OF_Q = 10, PRODUCTS_APPLIED = 9 };
     const double order = (double)tb_factor_order(factor);
     if (tb_makes_q(factor))
         return ceil(order / TB_QR_BLOCK) * PRODUCTS_OF_Q * PRODUCT_SECONDS;
+    if (tb_applies_q(factor))
+        return ceil(order / TB_QR_BLOCK) * PRODUCTS_APPLIED * PRODUCT_SECONDS;
     if (!tb_makes_factors(factor))
         return 0;
     const double panels = ceil(order / (double)tb_panel_order(tb_factoring_routine(factor)));

@@ -66,12 +66,17 @@ static tb_matrix identity_of(const tb_factor *factor, int64_t order)
     return square_of(factor, factor->reflectors.identity, 0, order);
 }
 
+tb_matrix tb_given_diagonal(const tb_factor *factor, tb_range block)
+{
+    return square_of(factor, factor->reflectors.diagonals, block.first, block.count);
+}
+
 /* ---- Steps ------------------------------------------------------------------------------------------------- */
 
 static const tb_range none = {0, 0};
 
-static tb_status give_copy(const tb_factor *factor, const tb_matrix *from, const tb_matrix *to,
-                           tb_range finished, tb_visitor *visitor)
+tb_status tb_give_copy(const tb_factor *factor, const tb_matrix *from, const tb_matrix *to, tb_range finished,
+                       tb_visitor *visitor)
 {
     const tb_matrix identity = identity_of(factor, from->columns);
     return tb_give_product(1, from, false, &identity, 0, to, finished, visitor);
@@ -97,7 +102,7 @@ static tb_status give_identity(const tb_factor *factor, tb_range square, tb_rang
 {
     const tb_matrix identity = identity_of(factor, square.count),
                     q = tb_rectangle(&factor->b, square.first, square.first, square.count, square.count);
-    return give_copy(factor, &identity, &q, finished, visitor);
+    return tb_give_copy(factor, &identity, &q, finished, visitor);
 }
 
 /* Nothing is read of what A has on its diagonal and above it. */
@@ -110,9 +115,9 @@ static tb_status make_v(const tb_factor *factor, tb_range block, tb_visitor *vis
                     a2 = tb_rectangle(&factor->a, end, block.first, below, order),
                     v1 = tb_part_of_v(factor, 0, columns, order),
                     v2 = tb_part_of_v(factor, order, columns, below);
-    TB_TRY(give_copy(factor, &identity, &v1, none, visitor));
+    TB_TRY(tb_give_copy(factor, &identity, &v1, none, visitor));
     TB_TRY(give_triangular(TB_MULTIPLIES, &a1, TB_LOWER, &v1, visitor));
-    return below > 0 ? give_copy(factor, &a2, &v2, none, visitor) : TB_OK;
+    return below > 0 ? tb_give_copy(factor, &a2, &v2, none, visitor) : TB_OK;
 }
 
 /* D becomes D + U D, of which a solve reads what is above the diagonal. */
@@ -121,22 +126,26 @@ static tb_status make_t(const tb_factor *factor, tb_range block, tb_visitor *vis
     const int64_t order = block.count;
     const tb_range columns = {0, order};
     const tb_matrix v = tb_part_of_v(factor, 0, columns, factor->m - block.first),
-                    d = square_of(factor, factor->reflectors.diagonals, block.first, order),
-                    products = tb_between(factor, 0, order, order),
+                    d = tb_given_diagonal(factor, block), products = tb_between(factor, 0, order, order),
                     t = tb_part_of_t(factor, columns, columns);
     TB_TRY(tb_give_product(1, &v, true, &v, 0, &products, none, visitor));
-    TB_TRY(give_copy(factor, &d, &t, none, visitor));
+    TB_TRY(tb_give_copy(factor, &d, &t, none, visitor));
     TB_TRY(give_triangular(TB_MULTIPLIES, &products, TB_UPPER, &d, visitor));
     return give_triangular(TB_SOLVES, &d, TB_UPPER, &t, visitor);
 }
 
 /* ---- Walks ------------------------------------------------------------------------------------------------- */
 
+tb_status tb_make_reflectors(const tb_factor *factor, tb_range block, tb_visitor *visitor)
+{
+    TB_TRY(make_v(factor, block, visitor));
+    return make_t(factor, block, visitor);
+}
+
 tb_status tb_walk_q_block(const tb_factor *factor, tb_range block, tb_visitor *visitor)
 {
     TB_TRY(give_identity(factor, block, none, visitor));
-    TB_TRY(make_v(factor, block, visitor));
-    return make_t(factor, block, visitor);
+    return tb_make_reflectors(factor, block, visitor);
 }
 
 tb_status tb_walk_q_columns(const tb_factor *factor, tb_range block, tb_range columns, tb_visitor *visitor)

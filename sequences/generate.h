@@ -1,4 +1,4 @@
-/* Q of reflectors as a sequence (generate.c): ORGQR, and UNGQR of complex numbers. */
+/* Q of reflectors as a sequence (generate.c): ORGQR, and UNGQR of complex numbers; and what it shares with products with Q (apply.c). */
 #ifndef TB_GENERATE_H
 #define TB_GENERATE_H
 
@@ -12,6 +12,16 @@ void tb_place_q(tb_factor *factor, void *workspace);
  * the host reads, on the diagonals of others. */
 size_t tb_q_given_bytes(const tb_factor *factor);
 void tb_write_q_given(const tb_factor *factor, void *given);
+
+/* One matrix becomes another one, of at most TB_QR_BLOCK columns. */
+tb_status tb_give_copy(const tb_factor *factor, const tb_matrix *from, const tb_matrix *to, tb_range finished,
+                       tb_visitor *visitor);
+
+/* A block's V and T. Its columns of A are read; of what is given its diagonal is overwritten. */
+tb_status tb_make_reflectors(const tb_factor *factor, tb_range block, tb_visitor *visitor);
+
+/* Where a block's diagonal is given. */
+tb_matrix tb_given_diagonal(const tb_factor *factor, tb_range block);
 
 /* Q is made in the factor's B, which is as large as A; A is read. The last block's steps say which of its columns are finished. */
 tb_status tb_walk_q(const tb_factor *factor, tb_visitor *visitor);

@@ -72,6 +72,21 @@ __attribute__((noinline)) tb_status tb_give_product(double alpha, const tb_matri
     return visitor->visit(visitor, &step);
 }
 
+__attribute__((noinline)) tb_status tb_give_product_by_adjoint(double alpha, const tb_matrix *a,
+                                                               const tb_matrix *b, double beta,
+                                                               const tb_matrix *c, tb_range finished,
+                                                               tb_visitor *visitor)
+{
+    tb_sequence_step step = {.kind = TB_STEP_PRODUCT,
+                             .size = a->columns,
+                             .product = tb_gemm(tb_gemm_routine(c->element), false, true, c->rows, c->columns,
+                                                a->columns, alpha, a->data, a->ld, b->data, b->ld, beta,
+                                                c->data, c->ld),
+                             .finished = finished};
+    step.product.b.conjugated = tb_is_complex(c->element);
+    return visitor->visit(visitor, &step);
+}
+
 tb_status tb_give_zeros(const tb_matrix *what, tb_visitor *visitor)
 {
     const tb_matrix nothing = {.ld = what->rows, .element = what->element};
@@ -88,4 +103,27 @@ tb_status tb_give_reflected(const tb_factor *factor, tb_range reflectors, bool a
     TB_TRY(tb_give_product(1, &v, true, c, 0, &products, none, visitor));
     TB_TRY(tb_give_product(1, &t, adjoint, &products, 0, &times_t, none, visitor));
     return tb_give_product(-1, &v, false, &times_t, 1, c, finished, visitor);
+}
+
+/* As tb_between, with as many rows. */
+static tb_matrix rows_between(const tb_factor *factor, int which, int64_t rows, int64_t columns)
+{
+    tb_matrix between = tb_between(factor, which, rows, columns);
+    between.ld = TB_QR_BEHIND;
+    return between;
+}
+
+tb_status tb_give_reflected_rows(const tb_factor *factor, tb_range reflectors, bool adjoint,
+                                 const tb_matrix *c, tb_range finished, tb_visitor *visitor)
+{
+    const tb_matrix v = tb_part_of_v(factor, reflectors.first, reflectors, c->columns),
+                    t = tb_part_of_t(factor, reflectors, reflectors),
+                    products = rows_between(factor, 0, c->rows, reflectors.count),
+                    times_t = rows_between(factor, 1, c->rows, reflectors.count);
+    TB_TRY(tb_give_product(1, c, false, &v, 0, &products, none, visitor));
+    if (adjoint)
+        TB_TRY(tb_give_product_by_adjoint(1, &products, &t, 0, &times_t, none, visitor));
+    else
+        TB_TRY(tb_give_product(1, &products, false, &t, 0, &times_t, none, visitor));
+    return tb_give_product_by_adjoint(-1, &times_t, &v, 1, c, finished, visitor);
 }

@@ -30,10 +30,18 @@ tb_matrix tb_between(const tb_factor *factor, int which, int64_t rows, int64_t c
 tb_status tb_give_product(double alpha, const tb_matrix *a, bool adjoint, const tb_matrix *b, double beta,
                           const tb_matrix *c, tb_range finished, tb_visitor *visitor);
 
+/* C := beta C + alpha A B'. */
+tb_status tb_give_product_by_adjoint(double alpha, const tb_matrix *a, const tb_matrix *b, double beta,
+                                     const tb_matrix *c, tb_range finished, tb_visitor *visitor);
+
 tb_status tb_give_zeros(const tb_matrix *what, tb_visitor *visitor);
 
 /* C -= V op(T) (V' C), with some of a block's reflectors; C's first row is the first one's. */
 tb_status tb_give_reflected(const tb_factor *factor, tb_range reflectors, bool adjoint, const tb_matrix *c,
                             tb_range finished, tb_visitor *visitor);
+
+/* C -= ((C V) op(T)) V'; C's first column is the first reflector's, and it has at most TB_QR_BEHIND rows. */
+tb_status tb_give_reflected_rows(const tb_factor *factor, tb_range reflectors, bool adjoint,
+                                 const tb_matrix *c, tb_range finished, tb_visitor *visitor);
 
 #endif

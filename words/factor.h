@@ -6,6 +6,7 @@
  *     A = Q * R                     geqrf: A is m x n, and Q a product of reflectors
  *
  *     A := Q                        orgqr and ungqr: its first n columns, of the reflectors that A's first ones have
+ *     B := op(Q) B, or B op(Q)      ormqr and unmqr: of the reflectors that A, m x n, has
  *
  *     op(A) X = B                   potrs and getrs by such factors; posv and gesv by those that they make; trtrs with A a triangle
  *     A = X, where X B = I          potri and getri of the B that such factors are of; trtri of a triangle B, which is A
@@ -62,11 +63,12 @@ typedef struct tb_factor {
     int64_t m, n;
     tb_matrix a;                                /* m x n; read, and overwritten by what makes factors */
     tb_triangle stored;                         /* what of it; the rest keeps its bytes */
-    bool transposed, conjugated, unit_diagonal; /* of a solve: how A is read */
+    bool transposed, conjugated, unit_diagonal; /* of a solve: how A is read, or Q */
+    bool on_the_right;                          /* Q stands there, of B */
     tb_pivots
         pivots; /* of LU, m or n, the smaller: the row, from 1, that each row was exchanged with, one after the other */
     tb_reflectors reflectors; /* of QR */
-    tb_matrix b;              /* of a solve, with n rows; Q, of the steps that make it; else empty */
+    tb_matrix b; /* of a solve, with n rows; what Q is applied to; Q, of the steps that make it; else empty */
     int64_t *
         info; /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor, or a pivot is 0: then
                          nothing is solved */
@@ -117,6 +119,24 @@ static inline bool tb_makes_q(const tb_factor *factor)
     return tb_replacement_of(factor) == TB_Q;
 }
 
+/* B becomes what Q makes of it. */
+static inline bool tb_applies_q(const tb_factor *factor)
+{
+    return tb_solves(factor) && !tb_makes_factors(factor) && tb_factors_of(factor) == TB_QR;
+}
+
+/* Those that are there. */
+static inline bool tb_reads_reflectors(const tb_factor *factor)
+{
+    return tb_makes_q(factor) || tb_applies_q(factor);
+}
+
+/* A matrix is written when all of it is known, and none of it can be without the others as they were. */
+static inline bool tb_is_all_or_nothing(const tb_factor *factor)
+{
+    return tb_replacement_of(factor) != TB_NOT_REPLACED || (tb_applies_q(factor) && factor->on_the_right);
+}
+
 /* The routine that makes such factors and does nothing else. */
 static inline tb_routine tb_factoring_routine(const tb_factor *factor)
 {
@@ -159,6 +179,31 @@ static inline tb_factor tb_orgqr(tb_routine routine, int64_t m, int64_t n, int64
     return factor;
 }
 
+/* B is m x n; the other arguments in the order of ORMQR. */
+static inline tb_factor tb_ormqr(tb_routine routine, bool on_the_right, bool transposed, int64_t m, int64_t n,
+                                 int64_t k, void *a, int64_t lda, void *tau, void *b, int64_t ldb,
+                                 int64_t *info)
+{
+    tb_factor factor = tb_orgqr(routine, on_the_right ? n : m, k, k, a, lda, tau, info);
+    factor.on_the_right = on_the_right;
+    factor.transposed = transposed;
+    factor.conjugated = transposed && tb_is_complex(factor.a.element);
+    factor.b = (tb_matrix){.data = b, .rows = m, .columns = n, .ld = ldb, .element = factor.a.element};
+    return factor;
+}
+
+/* There is nothing to be done. */
+static inline bool tb_is_empty(const tb_factor *factor)
+{
+    return factor->m == 0 || factor->n == 0 || (tb_applies_q(factor) && tb_matrix_bytes(&factor->b) == 0);
+}
+
+/* Columns of B, or rows, each of which Q is applied to by itself. */
+static inline int64_t tb_applied_count(const tb_factor *factor)
+{
+    return factor->on_the_right ? factor->b.rows : factor->b.columns;
+}
+
 /* Rows first, first + 1, ... of a matrix, so many, are exchanged with those of its rows, from 1, that pivots say, the last one first where
  * it is backwards. By a pivot that is none of its rows nothing is exchanged. Columns of a panel, if there is one, are left out, and of
  * those behind it these rows are solved by the panel's, whose lower triangle has a diagonal of ones: it has as many columns as rows are
@@ -189,7 +234,10 @@ static inline double tb_factor_volume(const tb_factor *factor)
 {
     const double m = (double)factor->m, n = (double)factor->n, k = (double)tb_factor_order(factor),
                  made = factor->stored == TB_FULL ? k * (m * n - k * (m + n) / 2 + k * k / 3) : n * n * n / 6,
-                 solved = n * n * (double)factor->b.columns / (tb_factors_of(factor) == TB_A_ITSELF ? 2 : 1),
+                 applied = (double)tb_applied_count(factor) * k * (2 * m - k),
+                 solved = tb_applies_q(factor) ? applied
+                                               : n * n * (double)factor->b.columns /
+                                                     (tb_factors_of(factor) == TB_A_ITSELF ? 2 : 1),
                  replaced = n * n * n /
                             (tb_factors_of(factor) == TB_LU         ? 1.5
                              : tb_factors_of(factor) == TB_CHOLESKY ? 3

@@ -45,6 +45,8 @@ static char *add_letters_of_product(const tb_product *product, char *text)
 static char *add_letters_of_factor(const tb_factor *factor, char *text)
 {
     const tb_class_row *class = tb_class_of(factor->routine);
+    if (strchr(class->letters, 'S'))
+        *text++ = factor->on_the_right ? 'R' : 'L';
     if (factor->stored != TB_FULL)
         *text++ = triangles[factor->stored];
     if (strchr(class->letters, 'T'))

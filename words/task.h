@@ -88,8 +88,8 @@ size_t tb_task_bytes(tb_task task);
 
 /* ---- In words --------------------------------------------------------------------------------------------- */
 
-/* What a task's size is called by: m, n and k of a product, and of Q, which k reflectors make; n of a factorization of a square matrix, else
- * m and n; n of a solve, and how many columns B has. */
+/* What a task's size is called by: m, n and k of a product, and of Q, which k reflectors make, or of what they are applied to; n of a
+ * factorization of a square matrix, else m and n; n of a solve, and how many columns B has. */
 enum { TB_EXTENTS_MOST = 3 };
 typedef struct tb_extents {
     int count;
@@ -101,6 +101,8 @@ static inline tb_extents tb_task_extents(tb_task task)
 {
     if (tb_is_product(task))
         return (tb_extents){3, {task.product->m, task.product->n, task.product->k}, "mnk"};
+    if (tb_applies_q(task.factor))
+        return (tb_extents){3, {task.factor->b.rows, task.factor->b.columns, task.factor->n}, "mnk"};
     if (tb_solves(task.factor))
         return (tb_extents){2, {task.factor->n, task.factor->b.columns}, "nr"};
     if (task.factor->stored != TB_FULL)
@@ -112,7 +114,7 @@ static inline tb_extents tb_task_extents(tb_task task)
 
 /* A call's letters, as Fortran takes them: SYMM's side and stored triangle; else the triangle of C, if any, and the two
  * operations; R is conjugated and not transposed. Of a factorization the stored triangle, if any; of a solve the
- * operation and the diagonal, too. */
+ * operation and the diagonal, too; of Q its side and the operation. */
 enum { TB_LETTERS_SIZE = 5 };
 void tb_print_letters(tb_task task, char text[static TB_LETTERS_SIZE]);
 

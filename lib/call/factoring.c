@@ -5,6 +5,7 @@
 #include "lib/call/replacing.h"
 #include "lib/device/copies.h"
 #include "lib/process/leaving.h"
+#include "sequences/apply.h"
 #include "sequences/factorization.h"
 #include "sequences/substitution.h"
 #include "words/integers.h"
@@ -76,6 +77,14 @@ static tb_status make_factors(tb_factoring *work)
     return status != TB_OK ? status : stored;
 }
 
+static tb_status end_solving(tb_factoring *work, tb_status status)
+{
+    if (status == TB_DEVICE_LOST)
+        return status;
+    const tb_status stored = work->passes ? tb_return_finished(&work->matrices[1].passing) : tb_store_b(work);
+    return status != TB_OK ? status : stored;
+}
+
 /* So many columns of B at a time. Not measured. */
 #define SOLVED_COLUMNS 1024
 
@@ -97,10 +106,16 @@ static tb_status solve(tb_factoring *work)
     for (int64_t first = 0; first < all && status == TB_OK; first += SOLVED_COLUMNS)
         status = tb_walk_substitution(&solved, (tb_range){first, tb_smaller(SOLVED_COLUMNS, all - first)},
                                       &work->visitor);
-    if (status == TB_DEVICE_LOST)
-        return status;
-    const tb_status stored = work->passes ? tb_return_finished(&work->matrices[1].passing) : tb_store_b(work);
-    return status != TB_OK ? status : stored;
+    return end_solving(work, status);
+}
+
+static tb_status apply(tb_factoring *work)
+{
+    if (work->factor->on_the_right)
+        return tb_apply_on_the_right(work);
+    work->visitor.visit = visit_solving;
+    TB_TRY(tb_send_reflectors(work));
+    return end_solving(work, tb_walk_applied(&work->there, &work->visitor));
 }
 
 static tb_status walk(tb_factoring *work)
@@ -108,6 +123,8 @@ static tb_status walk(tb_factoring *work)
     const tb_factor *factor = work->factor;
     if (tb_replacement_of(factor))
         return work->result == 0 ? tb_replace(work) : TB_OK;
+    if (tb_applies_q(factor))
+        return apply(work);
     if (tb_makes_factors(factor))
         TB_TRY(make_factors(work));
     else if (tb_exchanges_rows(work))

@@ -80,10 +80,10 @@ static size_t aligned(size_t bytes)
 static size_t further_bytes(const tb_factoring *work)
 {
     const tb_factor *factor = work->factor;
-    return tb_reflects(work)           ? tb_qr_workspace(factor)
-           : tb_makes_q(factor)        ? tb_q_workspace(factor)
-           : tb_replacement_of(factor) ? TB_TILE_ORDER * TB_TILE_ORDER * tb_bytes_of(factor->a.element)
-                                       : 0;
+    return tb_reflects(work)             ? tb_qr_workspace(factor)
+           : tb_reads_reflectors(factor) ? tb_q_workspace(factor)
+           : tb_replacement_of(factor)   ? TB_TILE_ORDER * TB_TILE_ORDER * tb_bytes_of(factor->a.element)
+                                         : 0;
 }
 
 /* Behind so many bytes. */
@@ -255,6 +255,18 @@ tb_status tb_send_pivots(tb_factoring *work)
     const tb_copy pivots =
         tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->there.pivots.data, work->narrowed, pivot_bytes(work));
     return tb_issue_copy(work->stream, &pivots);
+}
+
+tb_status tb_send_reflectors(tb_factoring *work)
+{
+    const size_t bytes = tb_q_given_bytes(work->factor);
+    work->given = tb_make(bytes);
+    if (!work->given)
+        return TB_OUT_OF_MEMORY;
+    tb_write_q_given(work->factor, work->given);
+    tb_place_q(&work->there, work->further);
+    const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->further, work->given, bytes);
+    return tb_issue_copy(work->stream, &copy);
 }
 
 /* ---- All steps -------------------------------------------------------------------------------------------- */

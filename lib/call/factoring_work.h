@@ -78,6 +78,9 @@ bool tb_exchanges_rows(const tb_factoring *work);
 tb_status tb_tell_pivots(tb_factoring *work);
 tb_status tb_send_pivots(tb_factoring *work);
 
+/* What steps by reflectors that are there are given (sequences/generate.h). */
+tb_status tb_send_reflectors(tb_factoring *work);
+
 /* Whether reflectors are made. */
 bool tb_reflects(const tb_factoring *work);
 

@@ -23,10 +23,24 @@ typedef struct steps {
 
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step);
 
+static int64_t factor(const tb_factor *factor, const tb_host *host);
+
+/* The columns that are left, by the host's own routine. */
+static tb_status apply(const steps *all, const tb_factor *whole, int64_t applied)
+{
+    tb_factor rest = *whole;
+    rest.b = tb_rectangle(&whole->b, 0, applied, whole->b.rows, whole->b.columns - applied);
+    (void)factor(&rest, all->host);
+    return TB_OK;
+}
+
 static tb_status solve(steps *all, const tb_factor *factor, int64_t solved)
 {
     const tb_range columns = {solved, factor->b.columns - solved};
-    return columns.count > 0 ? tb_walk_substitution(factor, columns, &all->visitor) : TB_OK;
+    if (columns.count == 0)
+        return TB_OK;
+    return tb_applies_q(factor) ? apply(all, factor, solved)
+                                : tb_walk_substitution(factor, columns, &all->visitor);
 }
 
 /* As one whose routine does nothing else. */
@@ -86,6 +100,10 @@ static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
     if (tb_makes_q(factor)) {
         tb_make_q_by_loops(factor);
+        return 0;
+    }
+    if (tb_applies_q(factor)) {
+        tb_apply_q_by_loops(factor);
         return 0;
     }
     if (tb_replacement_of(factor))

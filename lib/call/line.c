@@ -256,7 +256,7 @@ void tb_perform(tb_task task, const tb_host *host)
     tb_call call;
     if (tb_is_product(task) && (task.product->m == 0 || task.product->n == 0))
         return;
-    if (!tb_is_product(task) && (task.factor->m == 0 || task.factor->n == 0)) {
+    if (!tb_is_product(task) && tb_is_empty(task.factor)) {
         *task.factor->info = 0;
         return;
     }

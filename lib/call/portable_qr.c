@@ -177,6 +177,40 @@ void tb_apply_reflectors(const tb_factor *block)
             reflect(&block->a, j, get(&tau, j, 0), &block->b, column);
 }
 
+/* A row times H, or its adjoint. */
+static void reflect_row(const tb_matrix *v, int64_t j, number tau, const tb_matrix *to, int64_t row)
+{
+    number sum = get(to, row, j);
+    for (int64_t i = j + 1; i < v->rows; i++) {
+        const number x = times(get(to, row, i), get(v, i, j));
+        sum.re += x.re;
+        sum.im += x.im;
+    }
+    const number by = times(sum, tau);
+    if (tau.re == 0 && tau.im == 0)
+        return;
+    for (int64_t i = j; i < v->rows; i++) {
+        const number x = i == j ? by : times(by, adjoint(get(v, i, j))), before = get(to, row, i);
+        set(to, row, i, (number){before.re - x.re, before.im - x.im});
+    }
+}
+
+void tb_apply_q_by_loops(const tb_factor *factor)
+{
+    const tb_matrix tau = tau_of(factor);
+    const int64_t order = tb_factor_order(factor);
+    const bool first_to_last = factor->transposed != factor->on_the_right;
+    for (int64_t k = 0; k < order; k++) {
+        const int64_t j = first_to_last ? k : order - 1 - k;
+        const number own = get(&tau, j, 0), other = adjoint(own);
+        for (int64_t i = 0; i < tb_applied_count(factor); i++)
+            if (factor->on_the_right)
+                reflect_row(&factor->a, j, factor->transposed ? other : own, &factor->b, i);
+            else
+                reflect(&factor->a, j, factor->transposed ? own : other, &factor->b, i);
+    }
+}
+
 static void put_unit_column(const tb_matrix *a, int64_t j)
 {
     for (int64_t i = 0; i < a->rows; i++)

@@ -5,42 +5,69 @@
 #include "lib/process/large_pages.h"
 #include "lib/process/leaving.h"
 #include "lib/streaming/stream_run.h"
-#include "sequences/generate.h"
+#include "sequences/apply.h"
 #include "sequences/inversion.h"
 #include "words/integers.h"
 
 /* ---- Saved ------------------------------------------------------------------------------------------------ */
 
+static int number_of_replaced(const tb_factoring *work)
+{
+    return tb_replacement_of(work->factor) ? 0 : 1;
+}
+
+static const tb_matrix *program_matrix(const tb_factoring *work)
+{
+    return &work->matrices[number_of_replaced(work)].stored.c.matrix;
+}
+
 static size_t saved_bytes(const tb_factoring *work)
 {
-    const size_t bytes = tb_column_bytes(&work->factor->a) * (size_t)work->factor->n;
+    const tb_matrix *matrix = program_matrix(work);
+    const size_t bytes = tb_column_bytes(matrix) * (size_t)matrix->columns;
     return (bytes + TB_LARGE_PAGE - 1) / TB_LARGE_PAGE * TB_LARGE_PAGE;
 }
 
-/* Between columns of the program's A and what is saved of them: what is stored. */
+/* Between columns of the program's matrix and what is saved of them: what is stored. */
 static void copy_saved(tb_factoring *work, tb_range columns, bool back)
 {
-    const tb_matrix *a = &work->factor->a;
-    const size_t column = tb_column_bytes(a);
-    char *const own = tb_at(a, 0, columns.first), *const saved =
-                                                      (char *)work->saved + (size_t)columns.first * column;
-    const tb_host_copy copy = {.target = back ? own : saved,
-                               .target_pitch = back ? tb_pitch(a) : column,
-                               .source = back ? saved : own,
-                               .source_pitch = back ? column : tb_pitch(a),
-                               .row_bytes = column,
-                               .rows = (size_t)columns.count,
-                               .stairs = tb_stairs_in(&work->matrices[0].stored, 0, columns.first)};
+    const tb_matrix *matrix = program_matrix(work);
+    const size_t column = tb_column_bytes(matrix);
+    char *const own = tb_at(matrix, 0, columns.first), *const saved = (char *)work->saved +
+                                                                      (size_t)columns.first * column;
+    const tb_host_copy copy = {
+        .target = back ? own : saved,
+        .target_pitch = back ? tb_pitch(matrix) : column,
+        .source = back ? saved : own,
+        .source_pitch = back ? column : tb_pitch(matrix),
+        .row_bytes = column,
+        .rows = (size_t)columns.count,
+        .stairs = tb_stairs_in(&work->matrices[number_of_replaced(work)].stored, 0, columns.first)};
     tb_copy_begin(&work->saving, &copy);
     tb_copy_end(&work->saving);
 }
 
+/* Columns up to this one. */
+static tb_status save(tb_factoring *work, int64_t end)
+{
+    const tb_range some = {work->saved_columns, end - work->saved_columns};
+    if (!work->saved)
+        work->saved = tb_map_large_pages(saved_bytes(work));
+    if (!work->saved)
+        return TB_OUT_OF_MEMORY;
+    copy_saved(work, some, false);
+    work->saved_columns = end;
+    return TB_OK;
+}
+
 void tb_restore_saved(tb_factoring *work)
 {
+    tb_factored *of = &work->matrices[number_of_replaced(work)];
     tb_copy_leave(&work->saving);
-    if (work->saved)
-        copy_saved(work, (tb_range){0, work->saved_columns}, true);
-    work->matrices[0].finished = work->matrices[0].passing.returned = work->saved_columns = 0;
+    if (!work->saved)
+        return;
+    copy_saved(work, (tb_range){0, work->saved_columns}, true);
+    of->finished = of->passing.returned = work->saved_columns = 0;
 }
 
 void tb_give_saved(tb_factoring *work)
@@ -75,16 +102,10 @@ static tb_status keep_diagonal(const tb_factoring *work, tb_range columns)
 
 static tb_status save_and_return(tb_factoring *work, int64_t end)
 {
-    const int64_t few = (int64_t)(SAVED_BYTES / tb_column_bytes(&work->factor->a)) + 1;
-    if (!work->saved)
-        work->saved = tb_map_large_pages(saved_bytes(work));
-    if (!work->saved)
-        return TB_OUT_OF_MEMORY;
+    const int64_t few = (int64_t)(SAVED_BYTES / tb_column_bytes(program_matrix(work))) + 1;
     while (work->saved_columns < end) {
-        const tb_range some = {work->saved_columns, tb_smaller(few, end - work->saved_columns)};
-        copy_saved(work, some, false);
-        work->saved_columns += some.count;
-        TB_TRY(tb_finish_factored(work, 0, work->saved_columns));
+        TB_TRY(save(work, tb_smaller(work->saved_columns + few, end)));
+        TB_TRY(tb_finish_factored(work, number_of_replaced(work), work->saved_columns));
     }
     return TB_OK;
 }
@@ -112,31 +133,28 @@ static tb_matrix tile_at(const tb_factoring *work, void *data)
 }
 
 /* What the walk is given, which lies in host memory until it is there. */
-static tb_status give(tb_factoring *work)
+static tb_status give_tile(tb_factoring *work)
 {
-    const bool makes_q = tb_makes_q(work->factor);
     tb_matrix tile = tile_at(work, NULL);
-    const size_t bytes = makes_q ? tb_q_given_bytes(work->factor) : tb_matrix_bytes(&tile);
+    const size_t bytes = tb_matrix_bytes(&tile);
     tile.data = work->given = tb_make(bytes);
     if (!work->given)
         return TB_OUT_OF_MEMORY;
-    if (makes_q)
-        tb_write_q_given(work->factor, work->given);
-    else
-        tb_set_identity(&tile);
+    tb_set_identity(&tile);
     const tb_copy copy = tb_copy_of_bytes(TB_HOST_TO_DEVICE, work->further, work->given, bytes);
     return tb_issue_copy(work->stream, &copy);
 }
 
 static tb_status make_q(tb_factoring *work)
 {
-    tb_place_q(&work->there, work->further);
+    TB_TRY(tb_send_reflectors(work));
     return tb_walk_q(&work->there, &work->visitor);
 }
 
 static tb_status make_inverse(tb_factoring *work)
 {
     const tb_matrix tile = tile_at(work, work->further);
+    TB_TRY(give_tile(work));
     TB_TRY(tb_walk_identity(&work->there.b, &tile, &work->visitor));
     return tb_walk_replacement(&work->there, &work->visitor);
 }
@@ -146,11 +164,32 @@ tb_status tb_replace(tb_factoring *work)
     work->visitor.visit = visit;
     if (tb_exchanges_rows(work))
         TB_TRY(tb_send_pivots(work));
-    TB_TRY(give(work));
     TB_TRY(tb_makes_q(work->factor) ? make_q(work) : make_inverse(work));
     if (work->passes)
         return tb_return_finished(&work->matrices[0].passing);
     if (tb_replacement_is_in_b(work->factor))
         work->matrices[0].there = work->there.b;
     return tb_store_a(work);
+}
+
+static tb_status visit_applied(tb_visitor *visitor, const tb_sequence_step *step)
+{
+    return tb_take_factoring_step((tb_factoring *)visitor, step);
+}
+
+/* In host memory, where copies may fail, what was there is saved; also where Q lies on the device. */
+tb_status tb_apply_on_the_right(tb_factoring *work)
+{
+    tb_factored *b = &work->matrices[1];
+    work->visitor.visit = visit_applied;
+    TB_TRY(tb_send_reflectors(work));
+    TB_TRY(tb_walk_applied(&work->there, &work->visitor));
+    if (work->passes) {
+        TB_TRY(save_and_return(work, b->there.columns));
+        return tb_return_finished(&b->passing);
+    }
+    if (b->place.memory != TB_MEMORY_DEVICE)
+        TB_TRY(save(work, b->there.columns));
+    TB_TRY(tb_finish_factored(work, 1, b->there.columns));
+    return tb_store_b(work);
 }

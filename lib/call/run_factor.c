@@ -53,6 +53,8 @@ static void end_use(run *run)
 static void leave(void *left)
 {
     run *run = left;
+    tb_restore_saved(&run->work);
+    tb_give_saved(&run->work);
     if (tb_machine_device(run->work.plan->place.device))
         tb_give_factoring_memory(&run->work);
     end_use(run);
@@ -67,6 +69,9 @@ static tb_status factor_there(run *run)
     tb_status status = run->in_use ? tb_take_factoring_memory(work) : TB_DEVICE_LOST;
     if (status == TB_OK)
         status = tb_in_callers_stream(&work->plan->place, take_steps, work);
+    if (status != TB_OK)
+        tb_restore_saved(work);
+    tb_give_saved(work);
     tb_give_factoring_memory(work);
     if (run->in_use && status == TB_DEVICE_LOST)
         tb_machine_lose_device(work->plan->place.device, FACTORING);
@@ -106,7 +111,7 @@ static tb_status pass_and_end(run *run)
     if (passing_of(run)->pipeline)
         tb_end_passing(passing_of(run), status);
     passing_of(run)->pipeline = NULL;
-    if (status != TB_OK && tb_replacement_of(work->factor))
+    if (status != TB_OK)
         tb_restore_saved(work);
     tb_give_saved(work);
     for (int i = 0; i < TB_FACTORED_MOST; i++)
@@ -212,7 +217,7 @@ static tb_status finish_fetched(const tb_factoring *work, const tb_host *host)
 static tb_outcome finish(const tb_factoring *work, tb_status status, const tb_host *host)
 {
     const bool has_begun = work->matrices[0].finished > 0 || work->matrices[1].finished > 0,
-               is_spoilt = has_begun && tb_replacement_of(work->factor);
+               is_spoilt = has_begun && tb_is_all_or_nothing(work->factor);
     if (is_on_device(&work->matrices[0]) || is_on_device(&work->matrices[1])) {
         const bool is_finished =
             status != TB_DEVICE_LOST && !is_spoilt && finish_fetched(work, host) == TB_OK;

@@ -110,6 +110,13 @@ static const other_row other_rows[] = {
     {TB_DORGQR, 0, H, {8, D, TB_LOST, AUTO, "host: the device is lost", TB_START_NOT}},
     {TB_SORGQR, 0, H, {4096, H, TB_READY, TB_ROUTE_HOST, "host: forced", TB_START_NOT}},
 
+    /* And what applies it to B. */
+    {TB_DORMQR, 4096, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
+    {TB_DORMQR, 4096, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_ZUNMQR, 4096, P, {4096, P, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_DORMQR, 1, D, {8, H, TB_READY, AUTO, "resident", TB_START_NOT}},
+    {TB_SORMQR, 1, H, {8, D, TB_LOST, AUTO, "host: the device is lost", TB_START_NOT}},
+
     /* Solves that make factors go where these are made, and others where there are columns enough. */
     {TB_DGESV, 4096, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
     {TB_DGESV, 1, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
@@ -141,8 +148,10 @@ static tb_factor factor_of_routine(tb_routine routine, int64_t n, int64_t nrhs)
         tb_class_of(routine)->factors == TB_LU
             ? tb_getrf(routine, n, n, NULL, n, (tb_pivots){NULL, 32}, &info)
         : tb_class_of(routine)->replacement == TB_Q ? tb_orgqr(routine, n, n, n, NULL, n, NULL, &info)
-        : tb_class_of(routine)->factors == TB_QR    ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
-                                                    : tb_potrf(routine, TB_LOWER, n, NULL, n, &info);
+        : tb_class_of(routine)->solves && tb_class_of(routine)->factors == TB_QR
+            ? tb_ormqr(routine, false, true, n, nrhs, n, NULL, n, NULL, NULL, n, &info)
+        : tb_class_of(routine)->factors == TB_QR ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
+                                                 : tb_potrf(routine, TB_LOWER, n, NULL, n, &info);
     if (tb_solves(&factor))
         factor.b = (tb_matrix){.rows = n, .columns = nrhs, .ld = n, .element = factor.a.element};
     return factor;
@@ -353,6 +362,37 @@ static void forecasts_of_q_look_at_few_steps(void)
     }
 }
 
+static double device_seconds_of_product(bool right, int64_t m, int64_t n, int64_t k)
+{
+    const tb_factor factor =
+        tb_ormqr(TB_DORMQR, right, false, m, n, k, NULL, right ? n : m, NULL, NULL, m, &info);
+    const tb_facts facts = facts_when_up();
+    const double seconds = tb_factor_seconds(&factor, &facts, &h200s[0], 512);
+    CHECK(isfinite(seconds) && tb_factor_seconds_least(&factor, &facts) < seconds,
+          "%lld x %lld, %lld reflectors: %g s, at least %g s", (long long)m, (long long)n, (long long)k,
+          seconds, tb_factor_seconds_least(&factor, &facts));
+    return seconds;
+}
+
+/* With each extent, from either side. */
+static void forecasts_of_products_with_q_look_at_few_steps(void)
+{
+    enum { PRODUCTS_MOST = 40, ORDER_MOST = 100000 };
+    for (int right = 0; right < 2; right++) {
+        double before = 0;
+        for (int64_t n = TB_FACTOR_ORDER_LEAST; n <= ORDER_MOST; n += n / 5) {
+            products = 0;
+            const double device = device_seconds_of_product(right, n, n, n);
+            CHECK(products <= PRODUCTS_MOST, "n = %lld: %d products", (long long)n, products);
+            CHECK(device > before && device < device_seconds_of_product(right, 2 * n, n, n) &&
+                      device < device_seconds_of_product(right, n, 2 * n, n) &&
+                      device > device_seconds_of_product(right, n, n, n / 2),
+                  "n = %lld: %g s", (long long)n, device);
+            before = device;
+        }
+    }
+}
+
 /* With the columns that are solved for; what makes factors besides takes as long as both. */
 static void forecasts_of_solves_grow_with_the_columns(void)
 {
@@ -483,6 +523,7 @@ int main(void)
     forecasts_grow_with_the_order_and_look_at_few_steps();
     forecasts_of_qr_look_at_few_steps();
     forecasts_of_q_look_at_few_steps();
+    forecasts_of_products_with_q_look_at_few_steps();
     forecasts_of_solves_grow_with_the_columns();
     both_ways_of_the_link_take_their_time();
     few_blocks_tell_what_all_take();

@@ -169,6 +169,37 @@ static void what_reflectors_make_has_three_extents(void)
     CHECK(strcmp(text, "zungqr m=8 n=6 k=3 lda=9") == 0, "%s", text);
 }
 
+/* 4 k n m - 2 n k^2 flops of real numbers, as LAPACK counts them, and of those on the right likewise. */
+static void what_reflectors_are_applied_to_has_three_extents(void)
+{
+    static const struct {
+        bool right;
+        double flops;
+        size_t elements;
+        const char *text;
+    } rows[] = {{false, 4 * (4 * 3 * 6 * 8 - 2 * 6 * 9), 24, "zunmqr LC m=8 n=6 k=3 lda=9 ldb=10"},
+                {true, 4 * (4 * 3 * 6 * 8 - 2 * 8 * 9), 18, "zunmqr RC m=8 n=6 k=3 lda=9 ldb=10"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[TB_TASK_TEXT_SIZE];
+        const tb_factor factor =
+            tb_ormqr(TB_ZUNMQR, rows[i].right, true, 8, 6, 3, NULL, 9, NULL, NULL, 10, NULL);
+        const tb_task task = tb_task_of_factor(&factor);
+        const tb_extents extents = tb_task_extents(task);
+        CHECK(extents.count == 3 && extents.of[0] == 8 && extents.of[1] == 6 && extents.of[2] == 3, "%s",
+              rows[i].text);
+        CHECK(tb_task_flops(task) == rows[i].flops, "%s: %g flops", rows[i].text, tb_task_flops(task));
+        CHECK(tb_task_bytes(task) == (rows[i].elements + 48) * 2 * sizeof(double) &&
+                  tb_task_matrices(task) == 2,
+              "%s: other amounts", rows[i].text);
+        CHECK(tb_factor_order(&factor) == 3 && tb_applies_q(&factor) && tb_solves(&factor) &&
+                  !tb_changes_a(&factor) && tb_is_all_or_nothing(&factor) == rows[i].right &&
+                  factor.conjugated,
+              "%s: it does something else", rows[i].text);
+        tb_print_task(task, text);
+        CHECK(strcmp(text, rows[i].text) == 0, "%s instead of %s", text, rows[i].text);
+    }
+}
+
 /* Of each class: what of A is read, and how; multiply-adds by the factors, and to them. */
 static void a_solve_answers_for_two_matrices(void)
 {
@@ -224,6 +255,7 @@ int main(void)
     a_factorization_answers_for_its_matrix();
     a_rectangle_has_two_extents();
     what_reflectors_make_has_three_extents();
+    what_reflectors_are_applied_to_has_three_extents();
     a_solve_answers_for_two_matrices();
     return check_result();
 }
