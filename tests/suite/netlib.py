@@ -127,16 +127,24 @@ def of_lapack(letter, **calls):
     return {letter + name: least for name, least in calls.items()}
 
 
+def of_reflectors(letter, geqrf, q, applied):
+    """With what is orgqr of real numbers as ungqr of complex ones."""
+    prefix = letter + ("un" if letter in "cz" else "or")
+    return {letter + "geqrf": geqrf, prefix + "gqr": q, prefix + "mqr": applied}
+
+
 def testers(letter):
     """Rows of the table for an element."""
     gemm, trmm, trsm = letter + "gemm", letter + "trmm", letter + "trsm"
     is_complex = letter in "cz"
     linear = "lapack/xlintst" + letter, ["linear_complex.in" if is_complex else "linear.in"]
     # Where a device is forced it factors and solves itself, so that few of TRSM's calls are left.
-    solved = {gemm: 130000, trmm: 70000, trsm: 8000} | of_lapack(letter, potrf=300, potrs=3500, posv=45, getrf=1800, getrs=8000,
-                                                                 gesv=30, trtrs=1200)
-    solved_part = {gemm: 8000, trmm: 4000, trsm: 1700} | of_lapack(letter, potrf=150, potrs=1200, posv=30, getrf=600, getrs=3500,
-                                                                   gesv=20, trtrs=150)
+    solved = {gemm: 130000, trmm: 70000, trsm: 5000} | of_lapack(
+        letter, potrf=300, potrs=3500, posv=45, getrf=1800, getrs=8000, gesv=30, trtrs=1200, potri=150, getri=150, trtri=200
+    ) | of_reflectors(letter, geqrf=120, q=300, applied=800)
+    solved_part = {gemm: 8000, trmm: 4000, trsm: 1300} | of_lapack(
+        letter, potrf=150, potrs=1200, posv=30, getrf=600, getrs=3500, gesv=20, trtrs=150, potri=80, getri=80, trtri=100
+    ) | of_reflectors(letter, geqrf=60, q=170, applied=450)
     linear_part = Tester(letter, *linear, solved_part, replaced=LINEAR_PART)
     multiplied = {gemm: 10000, letter + "symm": 500, trmm: 1500, trsm: 1500}
     if is_complex:
@@ -169,6 +177,6 @@ ELEMENTS = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
 SUITES = {f"{name}_{element}": tester for letter, element in ELEMENTS.items() for name, tester in testers(letter).items()}
 # Solvers that factorize in single precision, and refine the solution in double.
 SUITES["lapack_mixed"] = Tester("d", "lapack/xlintstds", ["dstest.in"],
-                                {"dgemm": 2000, "strsm": 3000, "dtrsm": 800} | of_lapack("s", potrf=400, potrs=1000, getrf=300,
-                                                                                        getrs=1700)
+                                {"dgemm": 2000, "strsm": 3000, "dtrsm": 800} | of_lapack("s", potrf=400, potrs=900, getrf=280,
+                                                                                        getrs=1500)
                                 | of_lapack("d", potrf=250, potrs=220, getrf=140, getrs=110))
