@@ -1,4 +1,4 @@
-/* Q of reflectors as a sequence (generate.c): ORGQR, and UNGQR of complex numbers. */
+/* Q of reflectors as a sequence (generate.c): ORGQR and ORGLQ, of complex numbers UNGQR and UNGLQ. */
 #ifndef TB_GENERATE_H
 #define TB_GENERATE_H
 
@@ -13,7 +13,8 @@ void tb_place_q(tb_factor *factor, void *workspace);
 size_t tb_q_given_bytes(const tb_factor *factor);
 void tb_write_q_given(const tb_factor *factor, void *given);
 
-/* Q is made in the factor's B, which is as large as A; A is read. The last block's steps say which of its columns are finished. */
+/* Q is made in the factor's B, which is as large as A; A is read. The last block's steps say which of its columns are finished. By rows its
+ * adjoint is made in B, which is as large as A's; and last of all A is written. */
 tb_status tb_walk_q(const tb_factor *factor, tb_visitor *visitor);
 
 /* The steps of that walk by which one of its blocks' reflectors become one; and those by which it is applied to columns from its own on, of

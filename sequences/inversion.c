@@ -86,7 +86,7 @@ static tb_status square(const tb_factor *factor, tb_visitor *visitor)
 
 bool tb_replacement_is_in_b(const tb_factor *factor)
 {
-    return tb_makes_q(factor) ||
+    return (tb_makes_q(factor) && !tb_is_by_rows(factor)) ||
            (tb_replacement_of(factor) == TB_INVERSE && tb_factors_of(factor) != TB_CHOLESKY);
 }
 
