@@ -1,11 +1,13 @@
 #include "lib/call/replacing.h"
 
+#include "kernels/panels/launch_panel.h"
 #include "lib/call/finish_factor.h"
 #include "lib/device/copies.h"
 #include "lib/process/leaving.h"
 #include "lib/streaming/stream_run.h"
 #include "sequences/generate.h"
 #include "sequences/inversion.h"
+#include "sequences/lq.h"
 
 /* ---- Made ------------------------------------------------------------------------------------------------- */
 
@@ -40,8 +42,14 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
     return tb_take_factoring_step((tb_factoring *)visitor, step);
 }
 
+static tb_status make_lq(tb_factoring *work)
+{
+    return tb_walk_lq(&work->there, tb_panel_order(tb_factoring_routine(work->factor)), &work->visitor);
+}
+
 static tb_status make_q(tb_factoring *work)
 {
+    TB_TRY(give(work));
     tb_place_q(&work->there, work->further);
     return tb_walk_q(&work->there, &work->visitor);
 }
@@ -49,6 +57,7 @@ static tb_status make_q(tb_factoring *work)
 static tb_status make_inverse(tb_factoring *work)
 {
     const tb_matrix tile = tile_at(work, work->further);
+    TB_TRY(give(work));
     TB_TRY(tb_walk_identity(&work->there.b, &tile, &work->visitor));
     return tb_walk_replacement(&work->there, &work->visitor);
 }
@@ -75,8 +84,9 @@ static tb_status make(tb_factoring *work)
     work->visitor.visit = visit;
     if (tb_exchanges_rows(work))
         TB_TRY(tb_send_pivots(work));
-    TB_TRY(give(work));
-    TB_TRY(tb_makes_q(work->factor) ? make_q(work) : make_inverse(work));
+    TB_TRY(tb_makes_lq(work->factor)  ? make_lq(work)
+           : tb_makes_q(work->factor) ? make_q(work)
+                                      : make_inverse(work));
     TB_TRY(keep_diagonal(work));
     if (tb_replacement_is_in_b(work->factor))
         a->there = a->passing.there = work->there.b;
@@ -126,6 +136,8 @@ tb_status tb_replace(tb_factoring *work)
     TB_TRY(make(work));
     if (work->passes)
         TB_TRY(save(work));
+    if (tb_makes_lq(work->factor)) /* who makes these anew tells it again */
+        TB_TRY(tb_tell_tau(work, INT64_MAX));
     TB_TRY(tb_finish_factored(work, 0, work->factor->n));
     return work->passes ? tb_return_finished(&a->passing) : tb_store_a(work);
 }
