@@ -8,8 +8,8 @@ cmake_minimum_required(VERSION 3.24)
 set(allowed_words "words/")
 set(allowed_kernels "words/|kernels/")
 set(allowed_sequences "words/|kernels/[a-z_]*.h|kernels/expand/expand.h|kernels/triangular/triang[a-z]*.h|sequences/")
-set(allowed_dispatch "words/|sequences/lu.h|kernels/kernel.h|kernels/catalog.h|kernels/forecast.h|kernels/launch.h|kernels/panels/launch_panel.h|sequences/sequence.h|sequences/factorization.h|sequences/qr.h|sequences/generate.h|sequences/apply.h|sequences/inversion.h|sequences/substitution.h|dispatch/")
-set(allowed_lib "tb_code_identity.h|words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|kernels/panels/launch_panel.h|kernels/panels/launch_laswp.h|sequences/sequence.h|sequences/factorization.h|sequences/qr.h|sequences/generate.h|sequences/apply.h|sequences/inversion.h|sequences/substitution.h|dispatch/|lib/|include/")
+set(allowed_dispatch "words/|sequences/lu.h|kernels/kernel.h|kernels/catalog.h|kernels/forecast.h|kernels/launch.h|kernels/panels/launch_panel.h|sequences/sequence.h|sequences/factorization.h|sequences/qr.h|sequences/lq.h|sequences/generate.h|sequences/apply.h|sequences/inversion.h|sequences/substitution.h|dispatch/")
+set(allowed_lib "tb_code_identity.h|words/|kernels/kernel.h|kernels/catalog.h|kernels/launch.h|kernels/panels/launch_panel.h|kernels/panels/launch_laswp.h|sequences/sequence.h|sequences/factorization.h|sequences/qr.h|sequences/lq.h|sequences/generate.h|sequences/apply.h|sequences/inversion.h|sequences/substitution.h|dispatch/|lib/|include/")
 set(allowed_compat "tb_forwarded.inc|words/|dispatch/|lib/|compat/|include/")
 
 # What each room of lib may include of the others. Reports and learning stand side by side.

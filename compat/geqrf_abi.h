@@ -1,4 +1,4 @@
-/* GEQRF, as lapack_stamp.h wants it. Included once for each routine by a file that the build writes.
+/* GEQRF, and GELQF, as lapack_stamp.h wants it. Included once for each routine by a file that the build writes.
  *
  * LAPACKE's function that is no _work function has no work: what is read instead lies on the caller's stack, or in registers, and is
  * handed on at most. A host's that has none leaves it alone. */

@@ -28,6 +28,12 @@ int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda
     return lda < (m > 1 ? m : 1) ? 4 : 0;
 }
 
+/* Numbers, the least that are regular; getri's matrix is square. */
+static int64_t least_work(const tb_factor *factor)
+{
+    return tb_larger(tb_applies_q(factor) ? tb_applied_count(factor) : tb_reflected_lines(factor), 1);
+}
+
 int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int64_t lwork,
                   tb_factor *factor)
 {
@@ -37,30 +43,25 @@ int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda
         return number;
     if (lwork == TB_WORK_QUERY)
         return TB_IS_QUERY;
-    return lwork < tb_larger(n, 1) ? 7 : 0;
+    return lwork < least_work(factor) ? 7 : 0;
 }
 
 int tb_read_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *a, int64_t lda, void *tau,
                   int64_t lwork, tb_factor *factor)
 {
     *factor = tb_orgqr(routine, m, n, k, a, lda, tau, NULL);
+    const int64_t lines = tb_reflected_lines(factor);
     if (m < 0)
         return 1;
-    if (n < 0 || n > m)
+    if (n < 0 || lines > tb_reflector_length(factor))
         return 2;
-    if (k < 0 || k > n)
+    if (k < 0 || k > lines)
         return 3;
     if (lda < tb_larger(m, 1))
         return 5;
     if (lwork == TB_WORK_QUERY)
         return TB_IS_QUERY;
-    return lwork < tb_larger(n, 1) ? 8 : 0;
-}
-
-/* Numbers, the least that are regular. */
-static int64_t least_work(const tb_factor *factor)
-{
-    return tb_larger(tb_applies_q(factor) ? tb_applied_count(factor) : factor->n, 1);
+    return lwork < least_work(factor) ? 8 : 0;
 }
 
 void tb_answer_query(const tb_factor *factor, void *work)

@@ -12,11 +12,12 @@ int tb_read_potrf(tb_routine routine, char letter, int64_t n, void *a, int64_t l
 int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, tb_pivots pivots,
                   tb_factor *factor);
 
-/* With work of so many numbers; TB_IS_QUERY: it is asked how many there should be, and *factor is complete. */
+/* GEQRF and GELQF, with work of so many numbers; TB_IS_QUERY: it is asked how many there should be, and *factor is complete. */
 enum { TB_WORK_QUERY = -1, TB_IS_QUERY = -1 };
 int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int64_t lwork,
                   tb_factor *factor);
 
+/* And ORGLQ. */
 int tb_read_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *a, int64_t lda, void *tau,
                   int64_t lwork, tb_factor *factor);
 

@@ -6,6 +6,7 @@
 #include "sequences/apply.h"
 #include "sequences/factorization.h"
 #include "sequences/inversion.h"
+#include "sequences/lq.h"
 #include "sequences/lu.h"
 #include "sequences/qr.h"
 #include "sequences/substitution.h"
@@ -50,7 +51,7 @@ double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
 
 /* A panel, and each of its columns, which wait for each other: of POTRF (with what is below it) and GEQRF not measured, of GETRF on an H200, in the smallest cluster. A
- * product, beside its kernel: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
+ * product, beside its kernel, and a move: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
 static const struct panel_seconds {
     double each, column;
 } panel_seconds[TB_FACTORS_COUNT] = {
@@ -117,6 +118,13 @@ static double exchange_seconds(const tb_row_exchange *exchange)
                                   (double)exchange->count * (double)matrix->columns;
 }
 
+/* Of an operand, which is read and written once. */
+static double move_seconds(const forecast *all, const tb_expansion *move)
+{
+    const double bytes = tb_stored_bytes(&move->source) + (double)tb_matrix_bytes(&move->target);
+    return PRODUCT_SECONDS + bytes / all->chip->memory_rate;
+}
+
 static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
 {
     forecast *all = (forecast *)visitor;
@@ -124,6 +132,8 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
         all->seconds += panels_seconds(&step->panel, 1, tb_factor_order(&step->panel));
     else if (step->kind == TB_STEP_EXCHANGE)
         all->seconds += exchange_seconds(&step->exchange);
+    else if (step->kind == TB_STEP_MOVE)
+        all->seconds += move_seconds(all, &step->move);
     else if (step->product.m > 0 && step->product.n > 0)
         all->seconds += PRODUCT_SECONDS + product_seconds(all, &step->product);
     return TB_OK;
@@ -136,7 +146,7 @@ static double forecast_behind(forecast *all, tb_range block)
     const tb_factor *there = all->there;
     const bool makes_q = tb_makes_q(there), applies_q = tb_applies_q(there);
     const int64_t first = applies_q ? 0 : block.first + (makes_q ? 0 : block.count),
-                  count = applies_q ? tb_applied_count(there) : there->n - first;
+                  count = applies_q ? tb_applied_count(there) : tb_reflected_lines(there) - first;
     const tb_range some = {first, tb_smaller(count, TB_QR_BEHIND)};
     if (count == 0)
         return 0;
@@ -233,14 +243,30 @@ static double forecast_factors(forecast *all, int64_t block)
     return tb_factor_order(there) <= FEW * block ? forecast_all(all, block) : forecast_few(all, block);
 }
 
-/* Of columns that have no reflector each block is a product; before all others Q is cleared. */
+/* Of columns that have no reflector each block is a product; before all others Q is cleared. By rows A is written in the end. */
 static double forecast_q(forecast *all)
 {
     const tb_factor *there = all->there;
-    const double blocks = ceil((double)(there->n - tb_factor_order(there)) / TB_QR_BLOCK);
+    const int64_t others = tb_reflected_lines(there) - tb_factor_order(there);
+    const double blocks = ceil((double)others / TB_QR_BLOCK);
     all->seconds = 0;
     (void)tb_give_zeros(&there->b, &all->visitor); /* it cannot fail */
-    return all->seconds + blocks * PRODUCT_SECONDS + forecast_factors(all, TB_QR_BLOCK);
+    if (tb_is_by_rows(there))
+        (void)tb_give_adjoint(&there->b, &there->a, &all->visitor);
+    const double once = all->seconds;
+    return once + blocks * PRODUCT_SECONDS + forecast_factors(all, TB_QR_BLOCK);
+}
+
+/* QR of the adjoint, which is written first, and read last. */
+static double forecast_lq(forecast *all, const tb_factor *factor)
+{
+    const tb_factor qr = tb_qr_of_adjoint(factor);
+    all->there = &qr;
+    all->seconds = 0;
+    (void)tb_give_adjoint(&factor->a, &factor->b, &all->visitor); /* it cannot fail */
+    (void)tb_give_adjoint(&factor->b, &factor->a, &all->visitor);
+    const double moves = all->seconds;
+    return moves + forecast_factors(all, TB_QR_BLOCK);
 }
 
 static double forecast_solve(forecast *all, const tb_factor *solved)
@@ -262,6 +288,20 @@ static double forecast_replacement(forecast *all, tb_factor *replaced)
     return all->seconds;
 }
 
+/* What of QR and Q lies beside A. */
+static void place_beside(tb_factor *copy)
+{
+    const int64_t length = tb_reflector_length(copy);
+    copy->reflectors.tau = NOWHERE;
+    if (tb_makes_q(copy) || tb_makes_lq(copy))
+        copy->b = (tb_matrix){.data = NOWHERE,
+                              .rows = length,
+                              .columns = tb_reflected_lines(copy),
+                              .ld = tb_pitched(length, copy->a.element),
+                              .element = copy->a.element};
+    (tb_reads_reflectors(copy) ? tb_place_q : tb_place_reflectors)(copy, NOWHERE);
+}
+
 TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_facts *facts,
                                             const tb_chip *chip, int64_t block)
 {
@@ -270,14 +310,8 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     copy.a.data = copy.b.data = NOWHERE;
     copy.pivots = (tb_pivots){NOWHERE, 32};
     copy.a.ld = tb_pitched(factor->m, factor->a.element);
-    copy.b.ld = tb_pitched(factor->b.rows, factor->a.element);
-    copy.reflectors.tau = NOWHERE;
-    if (tb_makes_q(factor))
-        copy.b = copy.a;
-    if (tb_reads_reflectors(factor))
-        tb_place_q(&copy, NOWHERE);
-    else
-        tb_place_reflectors(&copy, NOWHERE);
+    copy.b.ld = tb_pitched(tb_solves(factor) ? factor->b.rows : factor->m, factor->a.element);
+    place_beside(&copy);
     made = copy;
     if (tb_makes_factors(factor))
         made.routine = tb_factoring_routine(factor);
@@ -286,10 +320,13 @@ TB_OWN_FRAME double tb_factor_steps_seconds(const tb_factor *factor, const tb_fa
     forecast all = {.visitor = {add_step}, .there = &made, .facts = &there, .chip = chip};
     if (tb_applies_q(factor))
         return forecast_factors(&all, TB_QR_BLOCK);
+    if (tb_makes_lq(factor))
+        return forecast_lq(&all, &copy);
+    if (tb_makes_q(factor))
+        return forecast_q(&all);
     return (tb_makes_factors(factor) ? forecast_factors(&all, block) : 0) +
-           (tb_makes_q(factor) ? forecast_q(&all) : 0) +
            (tb_solves(factor) ? forecast_solve(&all, &copy) : 0) +
-           (tb_replacement_of(factor) && !tb_makes_q(factor) ? forecast_replacement(&all, &copy) : 0);
+           (tb_replacement_of(factor) ? forecast_replacement(&all, &copy) : 0);
 }
 
 /* ---- And to it -------------------------------------------------------------------------------------------- */

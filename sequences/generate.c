@@ -8,6 +8,8 @@
  *     W = V' Q                 of the block's columns and those behind it, so many at a time
  *     Q -= V (T W)
  *
+ * By rows V is the adjoint of a block's rows, and Q's adjoint is made.
+ *
  * T is the inverse of D^-1 + U: Puglisi, Modification of the Householder Method Based on the Compact WY Representation (1992). Written like
  * this it is right where tau is 0, too. What looks like a copy is a product with the identity.
  */
@@ -105,10 +107,27 @@ static tb_status give_identity(const tb_factor *factor, tb_range square, tb_rang
     return tb_give_copy(factor, &identity, &q, finished, visitor);
 }
 
+/* Its adjoint is V where the diagonal is ones and what is left of it zeros. */
+static tb_status make_v_of_rows(const tb_factor *factor, tb_range block, tb_visitor *visitor)
+{
+    const int64_t length = tb_reflector_length(factor) - block.first;
+    const tb_operand rows = {.matrix =
+                                 tb_rectangle(&factor->a, block.first, block.first, block.count, length),
+                             .transposed = true,
+                             .conjugated = tb_is_complex(factor->a.element),
+                             .structure = TB_TRIANGULAR,
+                             .stored = TB_UPPER,
+                             .unit_diagonal = true};
+    const tb_matrix v = tb_part_of_v(factor, 0, (tb_range){0, block.count}, length);
+    return tb_give_move(&rows, &v, visitor);
+}
+
 /* Nothing is read of what A has on its diagonal and above it. */
 static tb_status make_v(const tb_factor *factor, tb_range block, tb_visitor *visitor)
 {
-    const int64_t order = block.count, end = block.first + order, below = factor->m - end;
+    const int64_t order = block.count, end = block.first + order, below = tb_reflector_length(factor) - end;
+    if (tb_is_by_rows(factor))
+        return make_v_of_rows(factor, block, visitor);
     const tb_range columns = {0, order};
     const tb_matrix identity = identity_of(factor, order),
                     a1 = tb_rectangle(&factor->a, block.first, block.first, order, order),
@@ -125,7 +144,7 @@ static tb_status make_t(const tb_factor *factor, tb_range block, tb_visitor *vis
 {
     const int64_t order = block.count;
     const tb_range columns = {0, order};
-    const tb_matrix v = tb_part_of_v(factor, 0, columns, factor->m - block.first),
+    const tb_matrix v = tb_part_of_v(factor, 0, columns, tb_reflector_length(factor) - block.first),
                     d = tb_given_diagonal(factor, block), products = tb_between(factor, 0, order, order),
                     t = tb_part_of_t(factor, columns, columns);
     TB_TRY(tb_give_product(1, &v, true, &v, 0, &products, none, visitor));
@@ -151,15 +170,16 @@ tb_status tb_walk_q_block(const tb_factor *factor, tb_range block, tb_visitor *v
 tb_status tb_walk_q_columns(const tb_factor *factor, tb_range block, tb_range columns, tb_visitor *visitor)
 {
     const tb_range reflectors = {0, block.count};
-    const tb_matrix q =
-        tb_rectangle(&factor->b, block.first, columns.first, factor->m - block.first, columns.count);
+    const tb_matrix q = tb_rectangle(&factor->b, block.first, columns.first,
+                                     tb_reflector_length(factor) - block.first, columns.count);
     return tb_give_reflected(factor, reflectors, false, &q, block.first == 0 ? columns : none, visitor);
 }
 
 static tb_status apply_block(const tb_factor *factor, tb_range block, tb_visitor *visitor)
 {
-    for (int64_t first = block.first; first < factor->n; first += TB_QR_BEHIND) {
-        const tb_range some = {first, tb_smaller(TB_QR_BEHIND, factor->n - first)};
+    const int64_t all = tb_reflected_lines(factor);
+    for (int64_t first = block.first; first < all; first += TB_QR_BEHIND) {
+        const tb_range some = {first, tb_smaller(TB_QR_BEHIND, all - first)};
         TB_TRY(tb_walk_q_columns(factor, block, some, visitor));
     }
     return TB_OK;
@@ -168,10 +188,10 @@ static tb_status apply_block(const tb_factor *factor, tb_range block, tb_visitor
 /* Columns that have no reflector. */
 static tb_status begin(const tb_factor *factor, tb_visitor *visitor)
 {
-    const int64_t order = tb_factor_order(factor);
+    const int64_t order = tb_factor_order(factor), all = tb_reflected_lines(factor);
     TB_TRY(tb_give_zeros(&factor->b, visitor));
-    for (int64_t first = order; first < factor->n; first += TB_QR_BLOCK) {
-        const tb_range some = {first, tb_smaller(TB_QR_BLOCK, factor->n - first)};
+    for (int64_t first = order; first < all; first += TB_QR_BLOCK) {
+        const tb_range some = {first, tb_smaller(TB_QR_BLOCK, all - first)};
         TB_TRY(give_identity(factor, some, order == 0 ? some : none, visitor));
     }
     return TB_OK;
@@ -187,5 +207,5 @@ tb_status tb_walk_q(const tb_factor *factor, tb_visitor *visitor)
         TB_TRY(tb_walk_q_block(factor, block, visitor));
         TB_TRY(apply_block(factor, block, visitor));
     }
-    return TB_OK;
+    return tb_is_by_rows(factor) ? tb_give_adjoint(&factor->b, &factor->a, visitor) : TB_OK;
 }

@@ -1,4 +1,5 @@
-/* Q of reflectors as a sequence (generate.c): ORGQR, and UNGQR of complex numbers; and what it shares with products with Q (apply.c). */
+/* Q of reflectors as a sequence (generate.c): ORGQR and ORGLQ, of complex numbers UNGQR and UNGLQ; and what
+ * these share with products with Q (apply.c). */
 #ifndef TB_GENERATE_H
 #define TB_GENERATE_H
 
@@ -23,7 +24,8 @@ tb_status tb_make_reflectors(const tb_factor *factor, tb_range block, tb_visitor
 /* Where a block's diagonal is given. */
 tb_matrix tb_given_diagonal(const tb_factor *factor, tb_range block);
 
-/* Q is made in the factor's B, which is as large as A; A is read. The last block's steps say which of its columns are finished. */
+/* Q is made in the factor's B, which is as large as A; A is read. The last block's steps say which of its columns are finished. By rows its
+ * adjoint is made in B, which is as large as A's; and last of all A is written. */
 tb_status tb_walk_q(const tb_factor *factor, tb_visitor *visitor);
 
 /* The steps of that walk by which one of its blocks' reflectors become one; and those by which it is applied to columns from its own on, of

@@ -42,7 +42,7 @@ tb_status tb_walk_identity(const tb_matrix *matrix, const tb_matrix *tile, tb_vi
 
 bool tb_replacement_is_in_b(const tb_factor *factor)
 {
-    return tb_makes_q(factor) ||
+    return (tb_makes_q(factor) && !tb_is_by_rows(factor)) ||
            (tb_replacement_of(factor) == TB_INVERSE && tb_factors_of(factor) != TB_CHOLESKY);
 }
 

@@ -6,7 +6,7 @@
 
 static int64_t ld_of_v(const tb_factor *factor)
 {
-    return tb_round_up(tb_larger(factor->m, 1), 32);
+    return tb_round_up(tb_larger(tb_reflector_length(factor), 1), 32);
 }
 
 /* Between V' A and T' V' A; each of them has so many numbers. */
@@ -85,6 +85,21 @@ __attribute__((noinline)) tb_status tb_give_product_by_adjoint(double alpha, con
                              .finished = finished};
     step.product.b.conjugated = tb_is_complex(c->element);
     return visitor->visit(visitor, &step);
+}
+
+/* In a frame of its own as well. */
+__attribute__((noinline)) tb_status tb_give_move(const tb_operand *a, const tb_matrix *c, tb_visitor *visitor)
+{
+    const tb_sequence_step step = {
+        .kind = TB_STEP_MOVE,
+        .move = {.source = *a, .target = tb_is_complex(c->element) ? tb_real_view(c) : *c, .factor = {1, 0}}};
+    return c->rows > 0 && c->columns > 0 ? visitor->visit(visitor, &step) : TB_OK;
+}
+
+tb_status tb_give_adjoint(const tb_matrix *a, const tb_matrix *c, tb_visitor *visitor)
+{
+    const tb_operand adjoint = {.matrix = *a, .transposed = true, .conjugated = tb_is_complex(a->element)};
+    return tb_give_move(&adjoint, c, visitor);
 }
 
 tb_status tb_give_zeros(const tb_matrix *what, tb_visitor *visitor)

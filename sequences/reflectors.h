@@ -1,5 +1,5 @@
 /* Reflectors as steps have them, of which some are one, I - V T V': where V and T are, and what lies between products of them; and the
- * products that QR (qr.c) and Q (generate.c) share.
+ * steps that QR (qr.c), LQ (lq.c) and Q (generate.c) share.
  */
 #ifndef TB_REFLECTORS_H
 #define TB_REFLECTORS_H
@@ -33,6 +33,12 @@ tb_status tb_give_product(double alpha, const tb_matrix *a, bool adjoint, const 
 /* C := beta C + alpha A B'. */
 tb_status tb_give_product_by_adjoint(double alpha, const tb_matrix *a, const tb_matrix *b, double beta,
                                      const tb_matrix *c, tb_range finished, tb_visitor *visitor);
+
+/* C := op(A), whose numbers stay what they are: a move. */
+tb_status tb_give_move(const tb_operand *a, const tb_matrix *c, tb_visitor *visitor);
+
+/* C := A' */
+tb_status tb_give_adjoint(const tb_matrix *a, const tb_matrix *c, tb_visitor *visitor);
 
 tb_status tb_give_zeros(const tb_matrix *what, tb_visitor *visitor);
 

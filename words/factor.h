@@ -5,7 +5,10 @@
  *     A = P * L * U                 with partial pivoting, getrf: A is m x n, and L has a diagonal of ones, which is not stored
  *     A = Q * R                     geqrf: A is m x n, and Q a product of reflectors
  *
- *     A := Q                        orgqr and ungqr: its first n columns, of the reflectors that A's first ones have
+ *     A = L * Q                     gelqf: of A' by QR, L = R', and A's rows have the reflectors' adjoints
+ *
+ *     A := Q                        orgqr and ungqr: its first n columns, of the reflectors that A's first ones have; orglq and unglq: its
+ *                                   first m rows, of those that A's first ones have
  *     B := op(Q) B, or B op(Q)      ormqr and unmqr: of the reflectors that A, m x n, has
  *
  *     op(A) X = B                   potrs and getrs by such factors; posv and gesv by those that they make; trtrs with A a triangle
@@ -49,7 +52,7 @@ static inline void tb_set_pivot(tb_pivots pivots, int64_t i, int64_t pivot)
  * those of the matrix's element. */
 typedef struct tb_reflectors {
     void *tau;     /* one a reflector */
-    int64_t count; /* where they make Q: so many of A's columns have one */
+    int64_t count; /* where they make Q: so many of A's columns, or rows, have one */
     /* Where steps are done, and of a panel: the triangle T, below it zeros; and V as a matrix, with its ones and zeros. */
     void *t, *v;
     int64_t ld_of_t, ld_of_v;
@@ -68,7 +71,8 @@ typedef struct tb_factor {
     tb_pivots
         pivots; /* of LU, m or n, the smaller: the row, from 1, that each row was exchanged with, one after the other */
     tb_reflectors reflectors; /* of QR */
-    tb_matrix b; /* of a solve, with n rows; what Q is applied to; Q, of the steps that make it; else empty */
+    tb_matrix
+        b; /* of a solve, with n rows; what Q is applied to; of steps Q, or by rows what is its adjoint or A's; else empty */
     int64_t *
         info; /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor, or a pivot is 0: then
                          nothing is solved */
@@ -137,7 +141,28 @@ static inline bool tb_is_all_or_nothing(const tb_factor *factor)
     return tb_replacement_of(factor) != TB_NOT_REPLACED || (tb_applies_q(factor) && factor->on_the_right);
 }
 
-/* The routine that makes such factors and does nothing else. */
+static inline bool tb_makes_lq(const tb_factor *factor)
+{
+    return tb_replacement_of(factor) == TB_LQ;
+}
+
+static inline bool tb_is_by_rows(const tb_factor *factor)
+{
+    return tb_class_of(factor->routine)->by_rows;
+}
+
+/* Of QR: numbers of the first reflector, and how many columns, or rows, there are beside it at the most. */
+static inline int64_t tb_reflector_length(const tb_factor *factor)
+{
+    return tb_is_by_rows(factor) ? factor->n : factor->m;
+}
+
+static inline int64_t tb_reflected_lines(const tb_factor *factor)
+{
+    return tb_is_by_rows(factor) ? factor->m : factor->n;
+}
+
+/* The routine that makes such factors, by columns, and does nothing else. */
 static inline tb_routine tb_factoring_routine(const tb_factor *factor)
 {
     static const tb_routine routines[TB_FACTORS_COUNT] = {
@@ -161,7 +186,7 @@ static inline tb_factor tb_getrf(tb_routine routine, int64_t m, int64_t n, void 
     };
 }
 
-/* The arguments in the order of GEQRF. */
+/* The arguments in the order of GEQRF, and of GELQF. */
 static inline tb_factor tb_geqrf(tb_routine routine, int64_t m, int64_t n, void *data, int64_t ld, void *tau,
                                  int64_t *info)
 {
@@ -170,7 +195,7 @@ static inline tb_factor tb_geqrf(tb_routine routine, int64_t m, int64_t n, void 
     return factor;
 }
 
-/* The arguments in the order of ORGQR. */
+/* The arguments in the order of ORGQR, and of ORGLQ. */
 static inline tb_factor tb_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *data, int64_t ld,
                                  void *tau, int64_t *info)
 {

@@ -44,6 +44,7 @@ typedef enum tb_replacement {
     TB_INVERSE, /* of what A is, or of what A is factors of */
     TB_SQUARE,  /* of a triangle: L' L, or U U' */
     TB_Q,       /* of which A has the reflectors */
+    TB_LQ,      /* L, and the reflectors of Q */
 } tb_replacement;
 
 typedef struct tb_class_row {
@@ -63,6 +64,7 @@ typedef struct tb_class_row {
     bool makes_factors; /* A is overwritten with them */
     bool solves;        /* B is overwritten with what A, by its factors, multiplies to it */
     tb_replacement replacement;
+    bool by_rows; /* of QR: of A's adjoint, so that A's rows have the reflectors, each as an adjoint */
     bool is_served_by_gemm; /* GEMM computes blocks of what it does, and can stand in for it */
 } tb_class_row;
 

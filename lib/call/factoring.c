@@ -12,18 +12,6 @@
 
 /* ---- All steps -------------------------------------------------------------------------------------------- */
 
-/* tau of columns that are finished, which are so many, is in the program's memory before they are. */
-static tb_status tell_tau(tb_factoring *work, int64_t columns)
-{
-    const size_t first = tb_tau_bytes(work, work->matrices[0].walked), end = tb_tau_bytes(work, columns);
-    const tb_copy tau = tb_copy_of_bytes(TB_DEVICE_TO_HOST, (char *)work->factor->reflectors.tau + first,
-                                         (const char *)work->there.reflectors.tau + first, end - first);
-    if (first == end)
-        return TB_OK;
-    TB_TRY(tb_issue_copy(work->stream, &tau));
-    return tb_synchronize(work->stream);
-}
-
 /* So often at most: the device waits for it. Not measured. */
 #define TAU_TIMES 8
 
@@ -32,7 +20,7 @@ static tb_status finish_reflected(tb_factoring *work, int64_t columns)
     const int64_t all = work->factor->n, few = work->passes ? all / TAU_TIMES : all;
     if (columns < all && columns - work->matrices[0].walked < few)
         return TB_OK;
-    TB_TRY(tell_tau(work, columns));
+    TB_TRY(tb_tell_tau(work, columns));
     return tb_finish_factored(work, 0, columns);
 }
 

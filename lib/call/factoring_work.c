@@ -41,7 +41,8 @@ bool tb_reflects(const tb_factoring *work)
     return tb_makes_factors(work->factor) && tb_factors_of(work->factor) == TB_QR;
 }
 
-size_t tb_tau_bytes(const tb_factoring *work, int64_t columns)
+/* Of so many columns. */
+static size_t tau_bytes(const tb_factoring *work, int64_t columns)
 {
     return tb_reflects(work) ? (size_t)tb_smaller(columns, tb_factor_order(work->factor)) *
                                    tb_bytes_of(work->factor->a.element)
@@ -89,8 +90,7 @@ static size_t further_bytes(const tb_factoring *work)
 /* Behind so many bytes. */
 static tb_status take_beside(tb_factoring *work, size_t head)
 {
-    const size_t tau = head + pivot_bytes(work),
-                 further = aligned(aligned(tau) + tb_tau_bytes(work, INT64_MAX)),
+    const size_t tau = head + pivot_bytes(work), further = aligned(aligned(tau) + tau_bytes(work, INT64_MAX)),
                  bytes = further + further_bytes(work);
     if (further_bytes(work) > 0 && !is_allowed(work->held.bytes + bytes))
         return TB_OUT_OF_MEMORY;
@@ -111,11 +111,16 @@ tb_status tb_take_factoring_memory(tb_factoring *work)
     if (work->plan->place.context)
         return TB_OUT_OF_MEMORY; /* our buffers belong to the primary context */
     work->there = *factor;
-    if (tb_makes_factors(factor))
+    if (tb_makes_factors(factor) && !tb_replacement_of(factor))
         work->there.routine = tb_factoring_routine(factor);
-    const size_t workspace = tb_panel_workspace(work->there.routine, factor->m, tb_machine_target(device));
+    const size_t workspace = tb_makes_factors(factor)
+                                 ? tb_panel_workspace(tb_factoring_routine(factor),
+                                                      tb_reflector_length(factor), tb_machine_target(device))
+                                 : 0;
     if (tb_replacement_of(factor))
-        work->there.b = (tb_matrix){.rows = factor->m, .columns = factor->n, .element = factor->a.element};
+        work->there.b = (tb_matrix){.rows = tb_reflector_length(factor),
+                                    .columns = tb_reflected_lines(factor),
+                                    .element = factor->a.element};
     for (int i = 0; i < (tb_replacement_of(factor) ? TB_FACTORED_MOST : tb_factored_count(work)); i++)
         TB_TRY(take_copy(work, i));
     return take_beside(work, CLEARED_BYTES + workspace);
@@ -182,6 +187,8 @@ static tb_status bring_operands(tb_factoring *work, const tb_sequence_step *step
         return bring(work, &step->panel.a);
     if (step->kind == TB_STEP_EXCHANGE)
         return bring(work, &step->exchange.matrix);
+    if (step->kind == TB_STEP_MOVE) /* what it writes is made of all that there is */
+        return bring(work, &step->move.source.matrix);
     for (tb_role role = TB_A; role < TB_ROLES; role++) /* a product in C's place has no B */
         if (step->product.operands[role].matrix.data)
             TB_TRY(bring(work, &step->product.operands[role].matrix));
@@ -204,6 +211,7 @@ tb_status tb_take_factoring_step(tb_factoring *work, const tb_sequence_step *ste
         TB_TRY(bring_operands(work, step));
     return step->kind == TB_STEP_PANEL      ? enqueue_panel(work, step)
            : step->kind == TB_STEP_EXCHANGE ? tb_enqueue_row_exchange(work->stream, &step->exchange)
+           : step->kind == TB_STEP_MOVE     ? tb_enqueue_expansion(work->stream, &step->move)
                                             : enqueue_product(work, &step->product);
 }
 
@@ -214,7 +222,7 @@ tb_status tb_finish_factored(tb_factoring *work, int number, int64_t columns)
     return work->passes ? tb_finish_columns(&of->passing, columns) : TB_OK;
 }
 
-/* ---- Pivots ----------------------------------------------------------------------------------------------- */
+/* ---- Pivots and tau --------------------------------------------------------------------------------------- */
 
 /* Into the caller's integers. */
 static void widen(const tb_factor *factor)
@@ -269,6 +277,17 @@ tb_status tb_send_reflectors(tb_factoring *work)
     return tb_issue_copy(work->stream, &copy);
 }
 
+tb_status tb_tell_tau(tb_factoring *work, int64_t columns)
+{
+    const size_t first = tau_bytes(work, work->matrices[0].walked), end = tau_bytes(work, columns);
+    const tb_copy tau = tb_copy_of_bytes(TB_DEVICE_TO_HOST, (char *)work->factor->reflectors.tau + first,
+                                         (const char *)work->there.reflectors.tau + first, end - first);
+    if (first == end)
+        return TB_OK;
+    TB_TRY(tb_issue_copy(work->stream, &tau));
+    return tb_synchronize(work->stream);
+}
+
 /* ---- All steps -------------------------------------------------------------------------------------------- */
 
 tb_status tb_store_a(tb_factoring *work)
@@ -299,8 +318,6 @@ tb_status tb_store_b(tb_factoring *work)
                           b->place.memory == TB_MEMORY_DEVICE ? TB_DEVICE_TO_DEVICE : TB_DEVICE_TO_HOST,
                           &part, &from, part.c.data, part.c.ld, &b->finished);
 }
-
-/* Where rows are exchanged all columns are finished in the end. */
 
 /* ---- From the program's matrices -------------------------------------------------------------------------- */
 

@@ -84,7 +84,7 @@ tb_status tb_send_reflectors(tb_factoring *work);
 /* Whether reflectors are made. */
 bool tb_reflects(const tb_factoring *work);
 
-/* Of so many columns. */
-size_t tb_tau_bytes(const tb_factoring *work, int64_t columns);
+/* tau of columns that are finished, which are so many, is in the program's memory before they are; or INT64_MAX: all of it. */
+tb_status tb_tell_tau(tb_factoring *work, int64_t columns);
 
 #endif

@@ -93,11 +93,20 @@ static int64_t replace(steps *all, const tb_factor *factor)
     return 0;
 }
 
+static int64_t make_by_rows(const tb_factor *factor)
+{
+    const bool is_made =
+        tb_makes_q(factor) ? tb_make_q_of_rows_by_loops(factor) : tb_reflect_rows_by_loops(factor);
+    return is_made ? 0 : TB_INFO_UNDONE;
+}
+
 /* Where there is no LAPACK: by the sequence's steps, the host's products among them. */
 static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
 {
     steps all = {.visitor = {visit}, .host = host, .by_loops = true, .info = tb_first_zero(factor)};
     tb_warn_once("neither this process nor the machine has a LAPACK: portable loops factor, which are slow");
+    if (tb_is_by_rows(factor))
+        return make_by_rows(factor);
     if (tb_makes_q(factor)) {
         tb_make_q_by_loops(factor);
         return 0;

@@ -1,5 +1,6 @@
 #include "lib/call/portable_qr.h"
 
+#include "lib/process/leaving.h"
 #include "words/integers.h"
 
 #include <math.h>
@@ -239,4 +240,39 @@ void tb_make_q_by_loops(const tb_factor *factor)
             reflect(a, j, adjoint(own), a, column);
         reflect_unit_column(a, j, own);
     }
+}
+
+/* ---- By rows ----------------------------------------------------------------------------------------------- */
+
+static void copy_adjoint(const tb_matrix *from, const tb_matrix *to)
+{
+    for (int64_t j = 0; j < to->columns; j++)
+        for (int64_t i = 0; i < to->rows; i++)
+            set(to, i, j, adjoint(get(from, j, i)));
+}
+
+/* In a copy, by columns. */
+static bool make_adjoint(const tb_factor *factor, void (*make)(const tb_factor *adjoint))
+{
+    tb_factor copy = *factor;
+    copy.m = copy.a.rows = copy.a.ld = factor->n;
+    copy.n = copy.a.columns = factor->m;
+    copy.a.data = tb_make(tb_matrix_bytes(&copy.a));
+    if (!copy.a.data)
+        return false;
+    copy_adjoint(&factor->a, &copy.a);
+    make(&copy);
+    copy_adjoint(&copy.a, &factor->a);
+    tb_unmake(copy.a.data);
+    return true;
+}
+
+bool tb_reflect_rows_by_loops(const tb_factor *factor)
+{
+    return make_adjoint(factor, tb_reflect_by_loops);
+}
+
+bool tb_make_q_of_rows_by_loops(const tb_factor *factor)
+{
+    return make_adjoint(factor, tb_make_q_by_loops);
 }

@@ -13,6 +13,10 @@ void tb_make_q_by_loops(const tb_factor *factor);
 /* op(Q) is applied to B, as the reference's ORM2R does. */
 void tb_apply_q_by_loops(const tb_factor *factor);
 
+/* The same of what is by rows, as GELQ2 and ORGL2 do. False: there is no memory, and nothing has been written. */
+bool tb_reflect_rows_by_loops(const tb_factor *factor);
+bool tb_make_q_of_rows_by_loops(const tb_factor *factor);
+
 /* B := Q' B, of the reflectors that a block's columns have, which are no more than its rows, and tau. */
 void tb_apply_reflectors(const tb_factor *block);
 

@@ -1,5 +1,6 @@
 #include "lib/call/replacing.h"
 
+#include "kernels/panels/launch_panel.h"
 #include "lib/call/finish_factor.h"
 #include "lib/device/copies.h"
 #include "lib/process/large_pages.h"
@@ -7,6 +8,7 @@
 #include "lib/streaming/stream_run.h"
 #include "sequences/apply.h"
 #include "sequences/inversion.h"
+#include "sequences/lq.h"
 #include "words/integers.h"
 
 /* ---- Saved ------------------------------------------------------------------------------------------------ */
@@ -151,6 +153,12 @@ static tb_status make_q(tb_factoring *work)
     return tb_walk_q(&work->there, &work->visitor);
 }
 
+static tb_status make_lq(tb_factoring *work)
+{
+    TB_TRY(tb_walk_lq(&work->there, tb_panel_order(tb_factoring_routine(work->factor)), &work->visitor));
+    return tb_tell_tau(work, INT64_MAX); /* who makes these anew tells it again */
+}
+
 static tb_status make_inverse(tb_factoring *work)
 {
     const tb_matrix tile = tile_at(work, work->further);
@@ -159,8 +167,37 @@ static tb_status make_inverse(tb_factoring *work)
     return tb_walk_replacement(&work->there, &work->visitor);
 }
 
+static tb_status visit_to_the_end(tb_visitor *visitor, const tb_sequence_step *step)
+{
+    return tb_take_factoring_step((tb_factoring *)visitor, step);
+}
+
+/* All at once. In host memory, where copies may fail, what was there is saved; also where another matrix of the task lies on the device. */
+static tb_status put_in_place(tb_factoring *work, int number)
+{
+    tb_factored *of = &work->matrices[number];
+    if (work->passes) {
+        TB_TRY(save_and_return(work, of->there.columns));
+        return tb_return_finished(&of->passing);
+    }
+    if (of->place.memory != TB_MEMORY_DEVICE)
+        TB_TRY(save(work, of->there.columns));
+    TB_TRY(tb_finish_factored(work, number, of->there.columns));
+    return number == 0 ? tb_store_a(work) : tb_store_b(work);
+}
+
+/* What is by rows is made of the adjoint, beside A, and moved there in the end. */
+static tb_status replace_by_rows(tb_factoring *work)
+{
+    work->visitor.visit = visit_to_the_end;
+    TB_TRY(tb_makes_lq(work->factor) ? make_lq(work) : make_q(work));
+    return put_in_place(work, 0);
+}
+
 tb_status tb_replace(tb_factoring *work)
 {
+    if (tb_is_by_rows(work->factor))
+        return replace_by_rows(work);
     work->visitor.visit = visit;
     if (tb_exchanges_rows(work))
         TB_TRY(tb_send_pivots(work));
@@ -172,24 +209,10 @@ tb_status tb_replace(tb_factoring *work)
     return tb_store_a(work);
 }
 
-static tb_status visit_applied(tb_visitor *visitor, const tb_sequence_step *step)
-{
-    return tb_take_factoring_step((tb_factoring *)visitor, step);
-}
-
-/* In host memory, where copies may fail, what was there is saved; also where Q lies on the device. */
 tb_status tb_apply_on_the_right(tb_factoring *work)
 {
-    tb_factored *b = &work->matrices[1];
-    work->visitor.visit = visit_applied;
+    work->visitor.visit = visit_to_the_end;
     TB_TRY(tb_send_reflectors(work));
     TB_TRY(tb_walk_applied(&work->there, &work->visitor));
-    if (work->passes) {
-        TB_TRY(save_and_return(work, b->there.columns));
-        return tb_return_finished(&b->passing);
-    }
-    if (b->place.memory != TB_MEMORY_DEVICE)
-        TB_TRY(save(work, b->there.columns));
-    TB_TRY(tb_finish_factored(work, 1, b->there.columns));
-    return tb_store_b(work);
+    return put_in_place(work, 1);
 }

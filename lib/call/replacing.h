@@ -1,4 +1,4 @@
-/* What replaces a matrix as a whole, on a device: inverses, a triangle's square, and Q; and B times Q. */
+/* What replaces a matrix as a whole, on a device: inverses, a triangle's square, Q, and L and Q; and B times Q. */
 #ifndef TB_REPLACING_H
 #define TB_REPLACING_H
 

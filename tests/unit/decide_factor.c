@@ -117,6 +117,15 @@ static const other_row other_rows[] = {
     {TB_DORMQR, 1, D, {8, H, TB_READY, AUTO, "resident", TB_START_NOT}},
     {TB_SORMQR, 1, H, {8, D, TB_LOST, AUTO, "host: the device is lost", TB_START_NOT}},
 
+    /* And what is by rows. */
+    {TB_DGELQF, 0, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
+    {TB_DGELQF, 0, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_ZGELQF, 0, H, {8, D, TB_READY, AUTO, "resident", TB_START_NOT}},
+    {TB_SGELQF, 0, H, {4096, H, TB_READY, TB_ROUTE_HOST, "host: forced", TB_START_NOT}},
+    {TB_DORGLQ, 0, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
+    {TB_ZUNGLQ, 0, P, {4096, P, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_DORGLQ, 0, H, {8, D, TB_READY, AUTO, "resident", TB_START_NOT}},
+
     /* Solves that make factors go where these are made, and others where there are columns enough. */
     {TB_DGESV, 4096, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
     {TB_DGESV, 1, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
@@ -393,6 +402,32 @@ static void forecasts_of_products_with_q_look_at_few_steps(void)
     }
 }
 
+/* What is by rows takes what its adjoint does, and a little longer: for moves of numbers. But of Q reflectors are moved at once. */
+static void forecasts_of_rows_are_those_of_columns_and_moves(void)
+{
+    enum { MOST = 50000 };
+    const tb_facts facts = facts_when_up();
+    for (int64_t n = TB_FACTOR_ORDER_LEAST; n <= MOST; n *= 2) {
+        const int64_t m = n / 256 % 2 ? n : n / 2;
+        const tb_factor rows[] = {tb_geqrf(TB_DGELQF, m, n, NULL, m, NULL, &info),
+                                  tb_geqrf(TB_DGELQF, n, m, NULL, n, NULL, &info),
+                                  tb_orgqr(TB_DORGLQ, m, n, m - 1, NULL, m, NULL, &info)},
+                        columns[] = {qr_of(n, m), qr_of(m, n),
+                                     tb_orgqr(TB_DORGQR, n, m, m - 1, NULL, n, NULL, &info)};
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const double turned = tb_factor_seconds(&rows[i], &facts, &h200s[0], 512),
+                         straight = tb_factor_seconds(&columns[i], &facts, &h200s[0], 512);
+            CHECK(tb_factor_host_seconds(&rows[i], &facts.machine) ==
+                      tb_factor_host_seconds(&columns[i], &facts.machine),
+                  "%zu, n = %lld: another host", i, (long long)n);
+            CHECK(turned > straight * (tb_makes_q(&rows[i]) ? 0.85 : 1) &&
+                      turned < 1.1 * straight + 2 * (double)(m * n * 8) / 4e9 &&
+                      tb_factor_seconds_least(&rows[i], &facts) < turned,
+                  "%zu, n = %lld: %g s, %g s by columns", i, (long long)n, turned, straight);
+        }
+    }
+}
+
 /* With the columns that are solved for; what makes factors besides takes as long as both. */
 static void forecasts_of_solves_grow_with_the_columns(void)
 {
@@ -524,6 +559,7 @@ int main(void)
     forecasts_of_qr_look_at_few_steps();
     forecasts_of_q_look_at_few_steps();
     forecasts_of_products_with_q_look_at_few_steps();
+    forecasts_of_rows_are_those_of_columns_and_moves();
     forecasts_of_solves_grow_with_the_columns();
     both_ways_of_the_link_take_their_time();
     few_blocks_tell_what_all_take();

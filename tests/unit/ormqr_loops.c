@@ -63,25 +63,6 @@ static void check_product(const tb_factor *factor, const tb_matrix *before, cons
     free(column);
 }
 
-/* ---- Reflectors --------------------------------------------------------------------------------------------- */
-
-/* Those of numbers; one of a column of zeros, and one that has a v and no tau. All that is not theirs is no number. */
-static void make_reflectors(const tb_matrix *a, const tb_matrix *tau, check_random *random)
-{
-    const int64_t order = tau->rows;
-    tb_factor factored = tb_geqrf((tb_routine)((int)TB_SGEQRF + (int)a->element), a->rows, order, a->data,
-                                  a->ld, tau->data, NULL);
-    fill(a, random);
-    for (int64_t i = 0; i < a->rows && order > 2; i++)
-        put(a, i, order / 2, (number){0, 0});
-    tb_reflect_by_loops(&factored);
-    if (order > 4)
-        put(tau, order / 3, 0, (number){0, 0});
-    for (int64_t j = 0; j < order; j++)
-        for (int64_t i = 0; i <= j; i++)
-            put(a, i, j, (number){(double)NAN, (double)NAN});
-}
-
 /* ---- By steps ----------------------------------------------------------------------------------------------- */
 
 typedef struct watcher {

@@ -7,58 +7,12 @@
 #include "tests/unit/reflected.h"
 #include "words/integers.h"
 
-#include <math.h>
-
-/* Holds it against H1 H2 ..., which is Q. */
-static void check_q(const tb_matrix *found, const tb_matrix *factors, const tb_matrix *tau, const char *what)
-{
-    const int64_t m = found->rows, n = found->columns, order = tau->rows;
-    const double allowed = 10 * (double)(order + 10) * tb_element_rows[found->element].roundoff;
-    number *const column = malloc((size_t)m * sizeof *column);
-    double worst = 0;
-    bool gaps = true;
-    for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < m; i++)
-            column[i] = (number){i == j, 0};
-        for (int64_t k = tb_smaller(j + 1, order) - 1; k >= 0; k--)
-            reflect(factors, k, get(tau, k, 0), column);
-        for (int64_t i = 0; i < m; i++) {
-            const number x = get(found, i, j);
-            const double off = hypot(column[i].re - x.re, column[i].im - x.im);
-            worst = off > worst || isnan(off) ? off : worst;
-        }
-        for (const char *gap = tb_at(found, m, j); gap < (const char *)tb_at(found, 0, j + 1); gap++)
-            gaps = gaps && *gap == GAP;
-    }
-    CHECK(worst <= allowed && gaps, "%s, %d x %d of %d reflectors, element %d: off by %g, allowed %g%s", what,
-          (int)m, (int)n, (int)order, (int)found->element, worst, allowed, gaps ? "" : "; gaps were written");
-    free(column);
-}
-
 /* ---- Reflectors --------------------------------------------------------------------------------------------- */
 
 static const tb_routine routines[TB_ELEMENTS] = {[TB_FP32] = TB_SORGQR,
                                                  [TB_FP64] = TB_DORGQR,
                                                  [TB_COMPLEX_FP32] = TB_CUNGQR,
                                                  [TB_COMPLEX_FP64] = TB_ZUNGQR};
-
-/* Those of numbers; one of a column of zeros, and one that has a v and no tau. All that is not theirs is no number. */
-static void make_reflectors(const tb_matrix *a, const tb_matrix *tau, check_random *random)
-{
-    const int64_t order = tau->rows;
-    tb_factor factored = tb_geqrf((tb_routine)((int)TB_SGEQRF + (int)a->element), a->rows, order, a->data,
-                                  a->ld, tau->data, NULL);
-    fill(a, random);
-    for (int64_t i = 0; i < a->rows && order > 2; i++)
-        put(a, i, order / 2, (number){0, 0});
-    if (order > 0)
-        tb_reflect_by_loops(&factored);
-    if (order > 4)
-        put(tau, order / 3, 0, (number){0, 0});
-    for (int64_t j = 0; j < a->columns; j++)
-        for (int64_t i = 0; i < (j < order ? j + 1 : a->rows); i++)
-            put(a, i, j, (number){(double)NAN, (double)NAN});
-}
 
 /* ---- By steps ----------------------------------------------------------------------------------------------- */
 

@@ -6,56 +6,6 @@
 #include "tests/unit/reflected.h"
 #include "words/integers.h"
 
-#include <math.h>
-
-/* ---- What is found ------------------------------------------------------------------------------------------ */
-
-static void check_unitary(const tb_matrix *factors, const tb_matrix *tau, double allowed)
-{
-    const int64_t order = tb_smaller(factors->rows, factors->columns);
-    for (int64_t j = 0; j < order; j++) {
-        const number own = get(tau, j, 0);
-        double squares = 0;
-        for (int64_t i = j; i < factors->rows; i++) {
-            const number v = v_at(factors, i, j);
-            squares += v.re * v.re + v.im * v.im;
-        }
-        const double off = fabs((own.re * own.re + own.im * own.im) * squares - 2 * own.re);
-        CHECK(off <= allowed && get(factors, j, j).im == 0, "reflector %d is off by %g, allowed %g", (int)j,
-              off, allowed);
-    }
-}
-
-/* Q R is A, and what lies between columns is as it was. */
-static void check_factors(const tb_matrix *factors, const tb_matrix *before, const tb_matrix *tau,
-                          const char *what)
-{
-    const int64_t m = factors->rows, n = factors->columns, order = tb_smaller(m, n);
-    const double allowed = 30 * (double)(order + 10) * tb_element_rows[factors->element].roundoff;
-    number *const column = malloc((size_t)m * sizeof *column);
-    double worst = 0;
-    bool gaps = true;
-    check_unitary(factors, tau, allowed);
-    for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < m; i++)
-            column[i] = i <= j ? get(factors, i, j) : (number){0, 0};
-        for (int64_t k = order - 1; k >= 0; k--)
-            reflect(factors, k, get(tau, k, 0), column);
-        double off = 0, size = 1;
-        for (int64_t i = 0; i < m; i++) {
-            const number x = get(before, i, j);
-            off = fmax(off, hypot(column[i].re - x.re, column[i].im - x.im));
-            size = fmax(size, hypot(x.re, x.im));
-        }
-        worst = fmax(worst, off / size);
-        for (const char *gap = tb_at(factors, m, j); gap < (const char *)tb_at(factors, 0, j + 1); gap++)
-            gaps = gaps && *gap == GAP;
-    }
-    CHECK(worst <= allowed && gaps, "%s, %d x %d of element %d: off by %g, allowed %g%s", what, (int)m,
-          (int)n, (int)factors->element, worst, allowed, gaps ? "" : "; gaps were written");
-    free(column);
-}
-
 /* ---- By steps ----------------------------------------------------------------------------------------------- */
 
 typedef struct watcher {

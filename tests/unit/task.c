@@ -200,6 +200,30 @@ static void what_reflectors_are_applied_to_has_three_extents(void)
     }
 }
 
+/* As many flops as the adjoint has. */
+static void rows_have_reflectors_as_columns_do(void)
+{
+    char text[TB_TASK_TEXT_SIZE];
+    const tb_factor lq = tb_geqrf(TB_DGELQF, 6, 8, NULL, 9, NULL, NULL),
+                    qr = tb_geqrf(TB_DGEQRF, 8, 6, NULL, 9, NULL, NULL),
+                    rows = tb_orgqr(TB_CUNGLQ, 6, 8, 3, NULL, 9, NULL, NULL),
+                    columns = tb_orgqr(TB_CUNGQR, 8, 6, 3, NULL, 9, NULL, NULL);
+    CHECK(tb_factor_volume(&lq) == tb_factor_volume(&qr) && tb_factor_order(&lq) == 6 &&
+              tb_makes_factors(&lq) && tb_makes_lq(&lq) && tb_factoring_routine(&lq) == TB_DGEQRF,
+          "LQ is something else");
+    CHECK(tb_factor_volume(&rows) == tb_factor_volume(&columns) && tb_factor_order(&rows) == 3 &&
+              tb_makes_q(&rows) && !tb_makes_factors(&rows),
+          "Q of rows is something else");
+    CHECK(tb_is_by_rows(&lq) && tb_is_by_rows(&rows) && !tb_is_by_rows(&qr) && !tb_is_by_rows(&columns) &&
+              tb_reflector_length(&lq) == 8 && tb_reflected_lines(&lq) == 6 &&
+              tb_reflector_length(&qr) == 8 && tb_reflected_lines(&qr) == 6,
+          "other rows");
+    tb_print_task(tb_task_of_factor(&lq), text);
+    CHECK(strcmp(text, "dgelqf m=6 n=8 lda=9") == 0, "%s", text);
+    tb_print_task(tb_task_of_factor(&rows), text);
+    CHECK(strcmp(text, "cunglq m=6 n=8 k=3 lda=9") == 0, "%s", text);
+}
+
 /* Of each class: what of A is read, and how; multiply-adds by the factors, and to them. */
 static void a_solve_answers_for_two_matrices(void)
 {
@@ -256,6 +280,7 @@ int main(void)
     a_rectangle_has_two_extents();
     what_reflectors_make_has_three_extents();
     what_reflectors_are_applied_to_has_three_extents();
+    rows_have_reflectors_as_columns_do();
     a_solve_answers_for_two_matrices();
     return check_result();
 }
