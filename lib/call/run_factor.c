@@ -173,6 +173,9 @@ static void finish_on_host(const tb_factoring *work, const tb_factor *factor, co
     tb_finish_factor(factor, work->matrices[0].finished, work->matrices[1].finished, work->result, host);
 }
 
+/* OpenBLAS 0.3.21 reads some 800 bytes behind a matrix's end (cgemv_n). */
+#define BEHIND_COPY_BYTES 4096
+
 /* In host memory: what lies on a device is fetched. */
 static tb_status fetch(const tb_factoring *work, tb_matrix *const matrices[])
 {
@@ -181,7 +184,7 @@ static tb_status fetch(const tb_factoring *work, tb_matrix *const matrices[])
         if (!is_on_device(of))
             continue;
         matrices[i]->ld = tb_larger(matrices[i]->rows, 1);
-        matrices[i]->data = tb_make(tb_matrix_bytes(matrices[i]));
+        matrices[i]->data = tb_make(tb_matrix_bytes(matrices[i]) + BEHIND_COPY_BYTES);
         if (!matrices[i]->data)
             return TB_OUT_OF_MEMORY;
         TB_TRY(carry_surely(work, &of->stored, matrices[i], false));

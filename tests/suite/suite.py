@@ -24,8 +24,8 @@ from collections import Counter, defaultdict, namedtuple
 
 SKIPPED = 77  # what CTest is told to take for "cannot run here"
 # Routines of LAPACK's that are taken over, which some libraries leave to others.
-LAPACK = ("potrf", "potrs", "posv", "getrf", "getrs", "gesv", "trtrs", "potri", "getri", "trtri", "geqrf", "orgqr", "ungqr",
-          "ormqr", "unmqr")
+LAPACK = ("potrf", "potrs", "posv", "potri", "getrf", "getrs", "gesv", "getri", "trtrs", "trtri",
+          "geqrf", "orgqr", "ungqr", "ormqr", "unmqr", "gelqf", "orglq", "unglq")
 
 # What came of one named group of tests: how many were run, and how many of them failed.
 Outcome = namedtuple("Outcome", "run failed")
