@@ -50,12 +50,13 @@ double tb_factor_host_seconds(const tb_factor *factor, const tb_machine *machine
 
 /* ---- Steps on a device ------------------------------------------------------------------------------------ */
 
-/* A panel, and each of its columns, which wait for each other: of POTRF (with what is below it) and GEQRF not measured, of GETRF on an H200, in the smallest cluster. A
- * product, beside its kernel, and a move: not measured. An exchange of rows, and each two elements of 8 bytes in it: on an H200. */
+/* A panel, and each of its columns, which wait for each other: on an H200, of POTRF with what is below it, of GETRF in the smallest cluster, of
+ * GEQRF with 2048 rows. A product, beside its kernel, and a move: not measured. An exchange of rows, and each two elements of 8 bytes in
+ * it: on an H200. */
 static const struct panel_seconds {
     double each, column;
 } panel_seconds[TB_FACTORS_COUNT] = {
-    [TB_CHOLESKY] = {6e-6, 0.12e-6}, [TB_LU] = {6e-6, 1.7e-6}, [TB_QR] = {6e-6, 1.5e-6}};
+    [TB_CHOLESKY] = {8e-6, 0.2e-6}, [TB_LU] = {6e-6, 1.7e-6}, [TB_QR] = {6e-6, 1.9e-6}};
 #define PRODUCT_SECONDS  6e-6
 #define EXCHANGE_SECONDS 5e-6
 #define MOVE_SECONDS     7e-11
