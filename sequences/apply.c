@@ -14,28 +14,6 @@ static const tb_range none = {0, 0};
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------ */
 
-/* V is below these, as it is in A. */
-static tb_status keep(const tb_factor *factor, tb_range block, tb_visitor *visitor)
-{
-    const tb_range all = {0, block.count};
-    const tb_matrix v = tb_part_of_v(factor, 0, all, block.count), t = tb_part_of_t(factor, all, all),
-                    a = tb_rectangle(&factor->a, block.first, block.first, block.count, block.count),
-                    d = tb_given_diagonal(factor, block);
-    TB_TRY(tb_give_copy(factor, &v, &a, none, visitor));
-    return tb_give_copy(factor, &t, &d, none, visitor);
-}
-
-static tb_factor with_kept(const tb_factor *factor, tb_range block)
-{
-    tb_factor kept = *factor;
-    const tb_matrix t = tb_given_diagonal(factor, block);
-    kept.reflectors.v = tb_at(&factor->a, block.first, block.first);
-    kept.reflectors.ld_of_v = factor->a.ld;
-    kept.reflectors.t = t.data;
-    kept.reflectors.ld_of_t = t.ld;
-    return kept;
-}
-
 /* Of rows all columns are finished at the end. */
 static tb_range finished_by(const tb_factor *factor, bool is_last, tb_range some)
 {
@@ -76,7 +54,7 @@ static bool ends(const tb_factor *factor, tb_range block)
 
 tb_status tb_walk_applied_block(const tb_factor *factor, tb_range block, tb_range some, tb_visitor *visitor)
 {
-    const tb_factor kept = with_kept(factor, block);
+    const tb_factor kept = tb_with_kept(factor, block);
     return reflect(&kept, block, some, finished_by(factor, ends(factor, block), some), visitor);
 }
 
@@ -85,7 +63,7 @@ static tb_status make_and_apply(const tb_factor *factor, tb_range block, tb_rang
     const bool is_kept = some.count < tb_applied_count(factor);
     TB_TRY(tb_make_reflectors(factor, block, visitor));
     if (is_kept)
-        TB_TRY(keep(factor, block, visitor));
+        TB_TRY(tb_keep_reflectors(factor, block, visitor));
     return reflect(factor, block, some, finished_by(factor, ends(factor, block), some), visitor);
 }
 

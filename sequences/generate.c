@@ -1,5 +1,5 @@
-/* Q of reflectors, H1 H2 ..., of which A has as many columns: block of reflectors after block, the last one first, which changes no columns
- * before its own, and no rows before its first:
+/* Q of reflectors, H1 H2 ..., of which A has as many columns: some columns after others, and for these block of reflectors after block, the last
+ * one first, which changes no columns before its own, and no rows before its first:
  *
  *     Q = 1                    and 0
  *     V = | L1 1 |             a block's columns of A, with their ones and zeros: L1 is what A1 has below its diagonal, and ones
@@ -161,6 +161,28 @@ tb_status tb_make_reflectors(const tb_factor *factor, tb_range block, tb_visitor
     return make_t(factor, block, visitor);
 }
 
+/* V is below these, as it is in A. */
+tb_status tb_keep_reflectors(const tb_factor *factor, tb_range block, tb_visitor *visitor)
+{
+    const tb_range all = {0, block.count};
+    const tb_matrix v = tb_part_of_v(factor, 0, all, block.count), t = tb_part_of_t(factor, all, all),
+                    a = tb_rectangle(&factor->a, block.first, block.first, block.count, block.count),
+                    d = tb_given_diagonal(factor, block);
+    TB_TRY(tb_give_copy(factor, &v, &a, none, visitor));
+    return tb_give_copy(factor, &t, &d, none, visitor);
+}
+
+tb_factor tb_with_kept(const tb_factor *factor, tb_range block)
+{
+    tb_factor kept = *factor;
+    const tb_matrix t = tb_given_diagonal(factor, block);
+    kept.reflectors.v = tb_at(&factor->a, block.first, block.first);
+    kept.reflectors.ld_of_v = factor->a.ld;
+    kept.reflectors.t = t.data;
+    kept.reflectors.ld_of_t = t.ld;
+    return kept;
+}
+
 tb_status tb_walk_q_block(const tb_factor *factor, tb_range block, tb_visitor *visitor)
 {
     TB_TRY(give_identity(factor, block, none, visitor));
@@ -175,12 +197,32 @@ tb_status tb_walk_q_columns(const tb_factor *factor, tb_range block, tb_range co
     return tb_give_reflected(factor, reflectors, false, &q, block.first == 0 ? columns : none, visitor);
 }
 
-static tb_status apply_block(const tb_factor *factor, tb_range block, tb_visitor *visitor)
+/* To those of some columns that it changes, its own and those behind. */
+static tb_status apply_block(const tb_factor *factor, tb_range block, tb_range columns, tb_visitor *visitor)
 {
-    const int64_t all = tb_reflected_lines(factor);
-    for (int64_t first = block.first; first < all; first += TB_QR_BEHIND) {
-        const tb_range some = {first, tb_smaller(TB_QR_BEHIND, all - first)};
+    const int64_t end = columns.first + columns.count;
+    for (int64_t first = tb_larger(block.first, columns.first); first < end; first += TB_QR_BEHIND) {
+        const tb_range some = {first, tb_smaller(TB_QR_BEHIND, end - first)};
         TB_TRY(tb_walk_q_columns(factor, block, some, visitor));
+    }
+    return TB_OK;
+}
+
+/* Blocks of these columns are made, and kept for those behind; others have been. */
+static tb_status walk_columns(const tb_factor *factor, tb_range columns, tb_visitor *visitor)
+{
+    const int64_t end = columns.first + columns.count, order = tb_smaller(tb_factor_order(factor), end);
+    for (int64_t i = tb_ceil_div(order, TB_QR_BLOCK) - 1; i >= 0; i--) {
+        const tb_range block = {i * TB_QR_BLOCK, tb_smaller(TB_QR_BLOCK, order - i * TB_QR_BLOCK)};
+        if (block.first < columns.first) {
+            const tb_factor kept = tb_with_kept(factor, block);
+            TB_TRY(apply_block(&kept, block, columns, visitor));
+            continue;
+        }
+        TB_TRY(tb_walk_q_block(factor, block, visitor));
+        if (end < tb_reflected_lines(factor))
+            TB_TRY(tb_keep_reflectors(factor, block, visitor));
+        TB_TRY(apply_block(factor, block, columns, visitor));
     }
     return TB_OK;
 }
@@ -197,15 +239,12 @@ static tb_status begin(const tb_factor *factor, tb_visitor *visitor)
     return TB_OK;
 }
 
+/* Columns are finished some at a time, by reflectors of their own and those before: more need not have come. By rows V is not kept. */
 tb_status tb_walk_q(const tb_factor *factor, tb_visitor *visitor)
 {
-    const int64_t order = tb_factor_order(factor), blocks = tb_ceil_div(order, TB_QR_BLOCK);
+    const int64_t all = tb_reflected_lines(factor), few = tb_is_by_rows(factor) ? all : TB_QR_BEHIND;
     TB_TRY(begin(factor, visitor));
-    for (int64_t i = blocks - 1; i >= 0; i--) {
-        const int64_t first = i * TB_QR_BLOCK;
-        const tb_range block = {first, tb_smaller(TB_QR_BLOCK, order - first)};
-        TB_TRY(tb_walk_q_block(factor, block, visitor));
-        TB_TRY(apply_block(factor, block, visitor));
-    }
+    for (int64_t first = 0; first < all; first += few)
+        TB_TRY(walk_columns(factor, (tb_range){first, tb_smaller(few, all - first)}, visitor));
     return tb_is_by_rows(factor) ? tb_give_adjoint(&factor->b, &factor->a, visitor) : TB_OK;
 }

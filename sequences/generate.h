@@ -21,10 +21,15 @@ tb_status tb_give_copy(const tb_factor *factor, const tb_matrix *from, const tb_
 /* A block's V and T. Its columns of A are read; of what is given its diagonal is overwritten. */
 tb_status tb_make_reflectors(const tb_factor *factor, tb_range block, tb_visitor *visitor);
 
+/* Such a block is kept in the memory of A and of its diagonal: V with its ones and zeros, and T. The factor whose V and T these are. */
+tb_status tb_keep_reflectors(const tb_factor *factor, tb_range block, tb_visitor *visitor);
+tb_factor tb_with_kept(const tb_factor *factor, tb_range block);
+
 /* Where a block's diagonal is given. */
 tb_matrix tb_given_diagonal(const tb_factor *factor, tb_range block);
 
-/* Q is made in the factor's B, which is as large as A; A is read. The last block's steps say which of its columns are finished. By rows its
+/* Q is made in the factor's B, which is as large as A; A is read, and where there are many columns V is kept in it. The first block's steps
+ * say which columns are finished. By rows its
  * adjoint is made in B, which is as large as A's; and last of all A is written. */
 tb_status tb_walk_q(const tb_factor *factor, tb_visitor *visitor);
 

@@ -19,7 +19,7 @@ typedef enum tb_step_kind {
     TB_STEP_MEND,     /* tb_launch_mending: by the code of the sequence's own row */
     TB_STEP_PANEL,    /* a block of a factorization, by kernels/panels */
     TB_STEP_EXCHANGE, /* of rows */
-    TB_STEP_REFLECT,  /* a panel's B, by the reflectors that its A has below the diagonal; on the host alone */
+    TB_STEP_REFLECT, /* a panel's B, by the reflectors that its A has below the diagonal; on the host alone */
 } tb_step_kind;
 
 typedef struct tb_sequence_step {

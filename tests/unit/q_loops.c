@@ -69,7 +69,8 @@ static void try(tb_element element, int64_t m, int64_t n, int64_t order, check_r
     const tb_matrix factors = copy_of(&a);
     const tb_factor factor = tb_orgqr(routines[element], m, n, order, a.data, a.ld, tau.data, NULL);
     make_by_steps(&factor, &q);
-    CHECK(memcmp(a.data, factors.data, bytes_of(&a)) == 0, "reflectors were written");
+    /* Of more columns V is kept there, with its ones and zeros. */
+    CHECK(n > TB_QR_BEHIND || memcmp(a.data, factors.data, bytes_of(&a)) == 0, "reflectors were written");
     check_q(&q, &factors, &tau, "by steps");
     tb_make_q_by_loops(&factor);
     check_q(&a, &factors, &tau, "by loops");
