@@ -70,11 +70,13 @@ void tb_restore_saved(tb_factoring *work)
     of->finished = of->passing.returned = work->saved_columns = 0;
 }
 
+/* It is the call's no more before it is gone: who leaves between would have it restored. */
 void tb_give_saved(tb_factoring *work)
 {
-    if (work->saved)
-        tb_unmap_large_pages(work->saved, saved_bytes(work));
+    void *const saved = work->saved;
     work->saved = NULL;
+    if (saved)
+        tb_unmap_large_pages(saved, saved_bytes(work));
 }
 
 /* ---- Finished --------------------------------------------------------------------------------------------- */
