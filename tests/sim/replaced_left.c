@@ -6,6 +6,7 @@
 #include "compat/spellings.h"
 #include "dispatch/plan.h"
 #include "include/tileblas.h"
+#include "lib/device/copies.h"
 #include "lib/device/memory.h"
 #include "lib/process/large_pages.h"
 #include "lib/process/leaving.h"
@@ -125,6 +126,21 @@ MOMENTS_AROUND_RESULT(tb_status, tb_bring_columns, (tb_passing * passing, int64_
 MOMENTS_AROUND_RESULT(tb_status, tb_finish_columns, (tb_passing * passing, int64_t columns),
                       (passing, columns))
 MOMENTS_AROUND_RESULT(tb_status, tb_return_finished, (tb_passing * passing), (passing))
+
+/* And this in front of tb_copy_operand, so that columns come back while others are still sent on their way. */
+tb_status __real_tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_matrix *operand,
+                                 void *target, int64_t target_ld);
+tb_status __wrap_tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_matrix *operand,
+                                 void *target, int64_t target_ld);
+
+tb_status __wrap_tb_copy_operand(tb_stream *stream, tb_direction direction, const tb_matrix *operand,
+                                 void *target, int64_t target_ld)
+{
+    enum { MICROSECONDS = 50, WAITS_MOST = 10000 };
+    for (int waits = 0; sim_in_flight() > 0 && waits < WAITS_MOST; waits++)
+        usleep(MICROSECONDS);
+    return __real_tb_copy_operand(stream, direction, operand, target, target_ld);
+}
 
 /* Whether the call was left before it was over. */
 static bool call_and_jump(const trial *t, void *a, void *b, int moment)
