@@ -260,8 +260,10 @@ int main(int count, char **arguments)
     for (size_t i = 0; i < COUNT(spellings) && is_alone; i++)
         try_on_device(&(trial){.spelling = spellings[i], .n = 150});
     for (size_t i = 0; i < COUNT(spellings) && is_alone; i++) {
+        trial t = {.spelling = spellings[i], .n = 150, .upper = i % 2};
         tileblas_set_option("ROUTE", "host");
-        try(&(trial){.spelling = spellings[i], .n = 150, .upper = i % 2});
+        t.unit = class_of(&t) == TB_CLASS_TRTRI && i / 2 % 2;
+        try(&t);
     }
     if (strcmp(program, "others") == 0)
         beside_others_of_every_kind();
