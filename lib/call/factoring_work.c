@@ -134,9 +134,9 @@ void tb_give_factoring_memory(tb_factoring *work)
     tb_give_buffer(&work->beside);
     void **const made[] = {&work->narrowed, &work->given};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        if (*made[i])
-            tb_unmake(*made[i]);
-        *made[i] = NULL;
+        void *const memory = *made[i];
+        *made[i] = NULL; /* before it is: who leaves between would free it again */
+        tb_unmake(memory);
     }
 }
 

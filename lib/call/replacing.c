@@ -72,32 +72,16 @@ void tb_restore_saved(tb_factoring *work)
     of->finished = of->passing.returned = work->saved_columns = 0;
 }
 
+/* It is the call's no more before it is gone: who leaves between would have it restored. */
 void tb_give_saved(tb_factoring *work)
 {
-    if (work->saved)
-        tb_unmap_large_pages(work->saved, saved_bytes(work));
+    void *const saved = work->saved;
     work->saved = NULL;
+    if (saved)
+        tb_unmap_large_pages(saved, saved_bytes(work));
 }
 
 /* ---- Finished --------------------------------------------------------------------------------------------- */
-
-/* A diagonal that counts as ones keeps what it holds. */
-static tb_status keep_diagonal(const tb_factoring *work, tb_range columns)
-{
-    const tb_matrix a = tb_rectangle(&work->there.a, columns.first, columns.first, columns.count,
-                                     columns.count),
-                    b = tb_rectangle(&work->there.b, columns.first, columns.first, columns.count,
-                                     columns.count);
-    const size_t element = tb_bytes_of(a.element);
-    const tb_copy copy = {.direction = TB_DEVICE_TO_DEVICE,
-                          .target = b.data,
-                          .target_pitch = (size_t)(b.ld + 1) * element,
-                          .source = a.data,
-                          .source_pitch = (size_t)(a.ld + 1) * element,
-                          .row_bytes = element,
-                          .rows = (size_t)columns.count};
-    return work->factor->unit_diagonal ? tb_issue_copy(work->stream, &copy) : TB_OK;
-}
 
 /* Columns are saved, so many bytes at a time, before they may come back; the device is at work meanwhile. Not measured. */
 #define SAVED_BYTES ((size_t)16 << 20)
@@ -119,7 +103,6 @@ static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step)
     TB_TRY(tb_take_factoring_step(work, step));
     if (step->finished.count == 0)
         return TB_OK;
-    TB_TRY(keep_diagonal(work, step->finished));
     return work->passes ? save_and_return(work, end) : tb_finish_factored(work, 0, end);
 }
 

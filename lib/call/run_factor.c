@@ -238,6 +238,12 @@ static tb_outcome finish(const tb_factoring *work, tb_status status, const tb_ho
     return TB_DONE;
 }
 
+/* A diagonal that counts as ones is nobody's: another thread may be writing it, as that of U beside L. */
+static int64_t diagonal_of(const tb_factor *factor)
+{
+    return !factor->unit_diagonal || factor->stored == TB_FULL ? 0 : factor->stored == TB_LOWER ? 1 : -1;
+}
+
 static void describe(tb_factoring *work)
 {
     const tb_task task = tb_task_of_factor(work->factor);
@@ -248,6 +254,7 @@ static void describe(tb_factoring *work)
         of->stored = tb_gemm(tb_gemm_routine(matrix->element), false, false, matrix->rows, matrix->columns, 0,
                              0, NULL, matrix->rows, NULL, 1, 1, matrix->data, matrix->ld);
         of->stored.mask = i == 0 ? work->factor->stored : TB_FULL;
+        of->stored.diagonal = i == 0 ? diagonal_of(work->factor) : 0;
     }
 }
 

@@ -16,10 +16,12 @@ static int64_t *info_in(const tb_passing *passing, const tb_slot *slot)
     return (int64_t *)((char *)slot->pinned.memory + passing->pipeline->slot_bytes - INFO_BYTES);
 }
 
-/* What of the columns passes: a rectangle with stairs. */
+/* What of the columns passes: a rectangle with stairs. It has a row also where nothing is stored of them, as of a triangle's last column
+ * without its diagonal. */
 static tb_range rows_of(const tb_passing *passing, tb_range columns)
 {
-    return tb_masked_box(passing->stored, (tb_range){0, passing->there.rows}, columns);
+    const tb_range box = tb_masked_box(passing->stored, (tb_range){0, passing->there.rows}, columns);
+    return box.count > 0 ? box : (tb_range){tb_smaller(box.first, passing->there.rows - 1), 1};
 }
 
 /* Of these columns as many as a slot takes; 0: not even one. */
