@@ -13,6 +13,9 @@ void tb_make_q_by_loops(const tb_factor *factor);
 /* op(Q) is applied to B, as the reference's ORM2R does. */
 void tb_apply_q_by_loops(const tb_factor *factor);
 
+/* As the reference's GELS does; returns info. */
+int64_t tb_find_least_squares_by_loops(const tb_factor *factor);
+
 /* B := Q' B, of the reflectors that a block's columns have, which are no more than its rows, and tau. */
 void tb_apply_reflectors(const tb_factor *block);
 
