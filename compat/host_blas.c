@@ -171,13 +171,14 @@ static host_table *next_hosts(host_table *table)
     return made;
 }
 
-/* What LAPACK itself calls for a product: CBLAS from where LAPACKE lies, Fortran from where that does. */
+/* Another one of LAPACK's by a name that is spelled alike; or what LAPACK itself calls for a product: CBLAS from where LAPACKE lies, Fortran
+ * from where that does. */
 static const tb_host *find_beside(const tb_host *host, tb_routine routine)
 {
     const tb_host_blas *lapack = (const tb_host_blas *)host;
-    const int place = (int)(lapack->spelling - tb_first_spelling(tb_spelling_rows[lapack->spelling].routine));
-    const tb_spelling alike =
-        tb_first_spelling(routine) + (tb_spelling)(place < TB_C_SPELLINGS ? place : place - TB_C_SPELLINGS);
+    const int place = (int)(lapack->spelling - tb_first_spelling(tb_spelling_rows[lapack->spelling].routine)),
+              before = place < TB_C_SPELLINGS || tb_class_of(routine)->is_lapack ? 0 : TB_C_SPELLINGS;
+    const tb_spelling alike = tb_first_spelling(routine) + (tb_spelling)(place - before);
     const tb_host_blas *beside =
         lapack->address ? tb_find_host_blas(alike, (const char *)lapack->address + 1) : NULL;
     return beside && !beside->is_foreign ? &beside->base : NULL;

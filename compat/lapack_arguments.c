@@ -31,7 +31,11 @@ int tb_read_getrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda
 /* Numbers, the least that are regular; getri's matrix is square. */
 static int64_t least_work(const tb_factor *factor)
 {
-    return tb_larger(tb_applies_q(factor) ? tb_applied_count(factor) : tb_reflected_lines(factor), 1);
+    const int64_t order = tb_factor_order(factor);
+    return tb_larger(tb_applies_q(factor)             ? tb_applied_count(factor)
+                     : tb_finds_least_squares(factor) ? order + tb_larger(order, factor->b.columns)
+                                                      : tb_reflected_lines(factor),
+                     1);
 }
 
 int tb_read_geqrf(tb_routine routine, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int64_t lwork,
@@ -75,9 +79,10 @@ void tb_answer_query(const tb_factor *factor, void *work)
 
 bool tb_make_work(tb_work *work, const tb_factor *factor)
 {
-    const bool is_column = factor->n <= 1 && least_work(factor) <= 1;
-    work->count =
-        TB_WORK_COLUMNS * least_work(factor) + (tb_applies_q(factor) && !is_column ? TB_WORK_TRIANGLE : 0);
+    const bool applies_q = tb_applies_q(factor) || tb_finds_least_squares(factor),
+               is_column = factor->n <= 1 && least_work(factor) <= 2;
+    work->count = is_column ? TB_WORK_COLUMNS
+                            : TB_WORK_COLUMNS * least_work(factor) + (applies_q ? TB_WORK_TRIANGLE : 0);
     work->data = is_column ? work->few : tb_make((size_t)work->count * tb_bytes_of(factor->a.element));
     return work->data != NULL;
 }
@@ -154,6 +159,29 @@ int tb_read_ormqr(tb_routine routine, const char letters[static 2], int64_t m, i
     if (lwork == TB_WORK_QUERY)
         return TB_IS_QUERY;
     return lwork < least_work(factor) ? 12 : 0;
+}
+
+int tb_read_gels(tb_routine routine, char letter, int64_t m, int64_t n, int64_t nrhs, void *a, int64_t lda,
+                 void *b, int64_t ldb, int64_t lwork, tb_factor *factor)
+{
+    const char operation = capital_of(letter),
+               transposing = tb_is_complex(tb_routine_rows[routine].element) ? 'C' : 'T';
+    *factor = tb_gels(routine, operation != 'N', m, n, nrhs, a, lda, b, ldb, NULL);
+    if (operation != 'N' && operation != transposing)
+        return 1;
+    if (m < 0)
+        return 2;
+    if (n < 0)
+        return 3;
+    if (nrhs < 0)
+        return 4;
+    if (lda < tb_larger(m, 1))
+        return 6;
+    if (ldb < tb_larger(factor->b.rows, 1))
+        return 8;
+    if (lwork == TB_WORK_QUERY)
+        return TB_IS_QUERY;
+    return lwork < least_work(factor) ? 10 : 0;
 }
 
 int tb_read_getri(tb_routine routine, int64_t n, void *a, int64_t lda, tb_pivots pivots, int64_t lwork,

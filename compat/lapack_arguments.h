@@ -25,11 +25,17 @@ int tb_read_orgqr(tb_routine routine, int64_t m, int64_t n, int64_t k, void *a, 
 int tb_read_ormqr(tb_routine routine, const char letters[static 2], int64_t m, int64_t n, int64_t k, void *a,
                   int64_t lda, void *tau, void *b, int64_t ldb, int64_t lwork, tb_factor *factor);
 
+int tb_read_gels(tb_routine routine, char letter, int64_t m, int64_t n, int64_t nrhs, void *a, int64_t lda,
+                 void *b, int64_t ldb, int64_t lwork, tb_factor *factor);
+
 /* Without a host as many as are regular. */
 void tb_answer_query(const tb_factor *factor, void *work);
 
 /* For the host's routine; of a factorization of one column, as a probe is, without any other memory. False: there is no memory. */
-enum { TB_WORK_COLUMNS = 64, TB_WORK_TRIANGLE = 65 * 64 }; /* T, where Q is applied */
+enum {
+    TB_WORK_COLUMNS = 64,
+    TB_WORK_TRIANGLE = 65 * 64
+}; /* T, where Q is applied, alone or among other things */
 typedef struct tb_work {
     void *data;
     int64_t count; /* numbers */

@@ -92,6 +92,8 @@ tb_plan tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
     if (!is_there && facts->route_forced && facts->forced_route == TB_ROUTE_RESIDENT &&
         !tb_is_on_device(place))
         return tb_plan_for_host(TB_REASON_ROUTE_REFUSED, false);
+    if (!is_there && tb_finds_least_squares(factor) && !tb_is_overdetermined(factor))
+        return tb_plan_for_host(facts->route_forced ? TB_REASON_ROUTE_REFUSED : TB_REASON_ROUTINE, false);
     if (tb_makes_factors(factor) && !has_panels(factor, chip))
         return tb_plan_for_host(TB_REASON_NO_KERNEL, is_there);
     return is_there || facts->route_forced ? follow(factor, facts, chip) : choose_faster(factor, facts, chip);

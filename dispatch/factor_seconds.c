@@ -140,14 +140,15 @@ static tb_status add_step(tb_visitor *visitor, const tb_sequence_step *step)
     return TB_OK;
 }
 
-/* By which a block of QR's brings columns behind it up to date, or one of Q's its own, too, or by which it is applied to B; some are looked
+/* By which a block of QR's brings columns behind it up to date, and B's, or one of Q's its own, too, or by which it is applied to B; some are looked
  * at. */
 static double forecast_behind(forecast *all, tb_range block)
 {
     const tb_factor *there = all->there;
     const bool makes_q = tb_makes_q(there), applies_q = tb_applies_q(there);
     const int64_t first = applies_q ? 0 : block.first + (makes_q ? 0 : block.count),
-                  count = applies_q ? tb_applied_count(there) : tb_reflected_lines(there) - first;
+                  count = applies_q ? tb_applied_count(there)
+                                    : tb_reflected_lines(there) - first + (makes_q ? 0 : there->b.columns);
     const tb_range some = {first, tb_smaller(count, TB_QR_BEHIND)};
     if (count == 0)
         return 0;
@@ -170,6 +171,7 @@ static double forecast_within(forecast *all)
                                                                          &all->visitor); /* it cannot fail */
         return all->seconds;
     }
+    alone.b.columns = 0;
     alone.n = alone.a.columns = tb_smaller(block.count + 1, there->n); /* for which reflectors are joined */
     (void)tb_walk_factor_block(&alone, block, tb_panel_order(there->routine),
                                &all->visitor); /* it cannot fail */
@@ -270,8 +272,9 @@ static double forecast_lq(forecast *all, const tb_factor *factor)
     return moves + forecast_factors(all, TB_QR_BLOCK);
 }
 
-static double forecast_solve(forecast *all, const tb_factor *solved)
+static double forecast_solve(forecast *all, const tb_factor *factor)
 {
+    const tb_factor by_r = tb_by_r(factor), *solved = tb_finds_least_squares(factor) ? &by_r : factor;
     all->seconds = 0;
     (void)tb_walk_substitution(solved, (tb_range){0, solved->b.columns}, &all->visitor); /* it cannot fail */
     return all->seconds;

@@ -94,6 +94,18 @@ tb_status tb_walk_qr_behind(const tb_factor *factor, tb_range columns, tb_range 
                    visitor);
 }
 
+/* Right-hand sides, of which there may be some, as what is behind. */
+static tb_status reflect_b(const tb_factor *factor, tb_range columns, tb_visitor *visitor)
+{
+    const int64_t rows = factor->m - columns.first;
+    for (int64_t first = 0; first < factor->b.columns; first += TB_QR_BEHIND) {
+        const tb_matrix some = tb_rectangle(&factor->b, columns.first, first, rows,
+                                            tb_smaller(TB_QR_BEHIND, factor->b.columns - first));
+        TB_TRY(tb_give_reflected(factor, (tb_range){0, columns.count}, true, &some, none, visitor));
+    }
+    return TB_OK;
+}
+
 tb_status tb_walk_qr_block(const tb_factor *factor, tb_range columns, int64_t panel, tb_visitor *visitor)
 {
     const int64_t order = tb_factor_order(factor), count = tb_smaller(columns.count, order - columns.first),
@@ -101,12 +113,12 @@ tb_status tb_walk_qr_block(const tb_factor *factor, tb_range columns, int64_t pa
     const tb_range own = {columns.first, count};
     if (count <= 0)
         return TB_OK;
-    TB_TRY(factor_panels(factor, own, panel, end < factor->n, visitor));
+    TB_TRY(factor_panels(factor, own, panel, end < factor->n || factor->b.columns > 0, visitor));
     for (int64_t first = end; first < factor->n; first += TB_QR_BEHIND) {
         const tb_range some = {first, tb_smaller(TB_QR_BEHIND, factor->n - first)};
         TB_TRY(tb_walk_qr_behind(factor, own, some, visitor));
     }
-    return TB_OK;
+    return reflect_b(factor, own, visitor);
 }
 
 tb_status tb_walk_qr(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor)

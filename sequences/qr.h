@@ -4,7 +4,7 @@
 
 #include "sequences/reflectors.h"
 
-/* Panels have at most so many columns; blocks, which are finished at a time, are TB_QR_BLOCK. */
+/* Panels have at most so many columns; blocks, which are finished at a time, are TB_QR_BLOCK. Where there is a B it becomes Q' B. */
 tb_status tb_walk_qr(const tb_factor *factor, int64_t block, int64_t panel, tb_visitor *visitor);
 
 /* The steps of that walk that one of its blocks has; none of columns beyond the square. */

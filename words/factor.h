@@ -11,6 +11,7 @@
  *                                   first m rows, of those that A's first ones have
  *     B := op(Q) B, or B op(Q)      ormqr and unmqr: of the reflectors that A, m x n, has
  *
+ *     A X = B, as nearly as can be  gels: by A = Q R, where A has no more columns than rows; in B, of as many rows as A has, X comes first
  *     op(A) X = B                   potrs and getrs by such factors; posv and gesv by those that they make; trtrs with A a triangle
  *     A = X, where X B = I          potri and getri of the B that such factors are of; trtri of a triangle B, which is A
  *     A = L' * L, or U * U'         lauum of a triangle
@@ -72,7 +73,8 @@ typedef struct tb_factor {
         pivots; /* of LU, m or n, the smaller: the row, from 1, that each row was exchanged with, one after the other */
     tb_reflectors reflectors; /* of QR */
     tb_matrix
-        b; /* of a solve, with n rows; what Q is applied to; of steps Q, or by rows what is its adjoint or A's; else empty */
+        b; /* of a solve, with n rows, or of least squares, m or n, the larger; what Q is applied to; of steps Q, or by rows what is its
+              adjoint or A's; else empty */
     int64_t *
         info; /* where LAPACK's goes: 0, or the column, from 1, at which there is no such factor, or a pivot is 0: then
                          nothing is solved */
@@ -217,9 +219,52 @@ static inline tb_factor tb_ormqr(tb_routine routine, bool on_the_right, bool tra
     return factor;
 }
 
-/* There is nothing to be done. */
+/* By the factors of QR that it makes, too. */
+static inline bool tb_finds_least_squares(const tb_factor *factor)
+{
+    return tb_solves(factor) && tb_makes_factors(factor) && tb_factors_of(factor) == TB_QR;
+}
+
+/* The other three ways are those of a transposed matrix, and of one that has more columns than rows. */
+static inline bool tb_is_overdetermined(const tb_factor *factor)
+{
+    return !factor->transposed && factor->m >= factor->n;
+}
+
+/* The arguments in the order of GELS. */
+static inline tb_factor tb_gels(tb_routine routine, bool transposed, int64_t m, int64_t n, int64_t nrhs,
+                                void *a, int64_t lda, void *b, int64_t ldb, int64_t *info)
+{
+    tb_factor factor = tb_geqrf(routine, m, n, a, lda, NULL, info);
+    factor.transposed = transposed;
+    factor.conjugated = transposed && tb_is_complex(factor.a.element);
+    factor.b = (tb_matrix){
+        .data = b, .rows = m > n ? m : n, .columns = nrhs, .ld = ldb, .element = factor.a.element};
+    return factor;
+}
+
+/* Its second step, when A has been factored: B := Q' B; and its third one: R X = B. */
+static inline tb_factor tb_by_q(const tb_factor *factor)
+{
+    const tb_matrix *a = &factor->a, *b = &factor->b;
+    return tb_ormqr((tb_routine)((int)TB_SORMQR + (int)a->element), false, true, b->rows, b->columns,
+                    factor->n, a->data, a->ld, factor->reflectors.tau, b->data, b->ld, factor->info);
+}
+
+static inline tb_factor tb_by_r(const tb_factor *factor)
+{
+    tb_factor by_r = tb_potrf((tb_routine)((int)TB_STRTRS + (int)factor->a.element), TB_UPPER, factor->n,
+                              factor->a.data, factor->a.ld, factor->info);
+    by_r.b = factor->b;
+    by_r.b.rows = factor->n;
+    return by_r;
+}
+
+/* There is nothing to be done. Least squares of an empty matrix are zeros, which are stored. */
 static inline bool tb_is_empty(const tb_factor *factor)
 {
+    if (tb_finds_least_squares(factor))
+        return tb_matrix_bytes(&factor->b) == 0;
     return factor->m == 0 || factor->n == 0 || (tb_applies_q(factor) && tb_matrix_bytes(&factor->b) == 0);
 }
 
@@ -259,10 +304,12 @@ static inline double tb_factor_volume(const tb_factor *factor)
 {
     const double m = (double)factor->m, n = (double)factor->n, k = (double)tb_factor_order(factor),
                  made = factor->stored == TB_FULL ? k * (m * n - k * (m + n) / 2 + k * k / 3) : n * n * n / 6,
-                 applied = (double)tb_applied_count(factor) * k * (2 * m - k),
-                 solved = tb_applies_q(factor) ? applied
-                                               : n * n * (double)factor->b.columns /
-                                                     (tb_factors_of(factor) == TB_A_ITSELF ? 2 : 1),
+                 applied = (double)tb_applied_count(factor) * k * (2 * (m > k ? m : n) - k),
+                 solved =
+                     tb_applies_q(factor) ? applied
+                     : tb_finds_least_squares(factor)
+                         ? applied + k * k * (double)factor->b.columns / 2
+                         : n * n * (double)factor->b.columns / (tb_factors_of(factor) == TB_A_ITSELF ? 2 : 1),
                  replaced = n * n * n /
                             (tb_factors_of(factor) == TB_LU         ? 1.5
                              : tb_factors_of(factor) == TB_CHOLESKY ? 3

@@ -89,7 +89,7 @@ size_t tb_task_bytes(tb_task task);
 /* ---- In words --------------------------------------------------------------------------------------------- */
 
 /* What a task's size is called by: m, n and k of a product, and of Q, which k reflectors make, or of what they are applied to; n of a
- * factorization of a square matrix, else m and n; n of a solve, and how many columns B has. */
+ * factorization of a square matrix, else m and n; n of a solve, m and n of least squares, and how many columns B has. */
 enum { TB_EXTENTS_MOST = 3 };
 typedef struct tb_extents {
     int count;
@@ -103,6 +103,8 @@ static inline tb_extents tb_task_extents(tb_task task)
         return (tb_extents){3, {task.product->m, task.product->n, task.product->k}, "mnk"};
     if (tb_applies_q(task.factor))
         return (tb_extents){3, {task.factor->b.rows, task.factor->b.columns, task.factor->n}, "mnk"};
+    if (tb_finds_least_squares(task.factor))
+        return (tb_extents){3, {task.factor->m, task.factor->n, task.factor->b.columns}, "mnr"};
     if (tb_solves(task.factor))
         return (tb_extents){2, {task.factor->n, task.factor->b.columns}, "nr"};
     if (task.factor->stored != TB_FULL)

@@ -76,6 +76,17 @@ static tb_status end_solving(tb_factoring *work, tb_status status)
 /* So many columns of B at a time. Not measured. */
 #define SOLVED_COLUMNS 1024
 
+static tb_status solve_by(tb_factoring *work, const tb_factor *solved)
+{
+    const int64_t all = solved->b.columns;
+    tb_status status = TB_OK;
+    work->visitor.visit = visit_solving;
+    for (int64_t first = 0; first < all && status == TB_OK; first += SOLVED_COLUMNS)
+        status = tb_walk_substitution(solved, (tb_range){first, tb_smaller(SOLVED_COLUMNS, all - first)},
+                                      &work->visitor);
+    return end_solving(work, status);
+}
+
 static tb_status solve(tb_factoring *work)
 {
     const tb_factor solved = {.routine = work->factor->routine,
@@ -88,13 +99,7 @@ static tb_status solve(tb_factoring *work)
                               .unit_diagonal = work->there.unit_diagonal,
                               .pivots = work->there.pivots,
                               .b = work->there.b};
-    const int64_t all = solved.b.columns;
-    tb_status status = TB_OK;
-    work->visitor.visit = visit_solving;
-    for (int64_t first = 0; first < all && status == TB_OK; first += SOLVED_COLUMNS)
-        status = tb_walk_substitution(&solved, (tb_range){first, tb_smaller(SOLVED_COLUMNS, all - first)},
-                                      &work->visitor);
-    return end_solving(work, status);
+    return solve_by(work, &solved);
 }
 
 static tb_status apply(tb_factoring *work)
@@ -106,28 +111,12 @@ static tb_status apply(tb_factoring *work)
     return end_solving(work, tb_walk_applied(&work->there, &work->visitor));
 }
 
-static tb_status walk(tb_factoring *work)
+/* Of a matrix on the device the first number on the diagonal that is 0, from 1, or 0. */
+static tb_status look_at_diagonal(tb_factoring *work, const tb_factor *there)
 {
-    const tb_factor *factor = work->factor;
-    if (tb_replacement_of(factor))
-        return work->result == 0 ? tb_replace(work) : TB_OK;
-    if (tb_applies_q(factor))
-        return apply(work);
-    if (tb_makes_factors(factor))
-        TB_TRY(make_factors(work));
-    else if (tb_exchanges_rows(work))
-        TB_TRY(tb_send_pivots(work));
-    return tb_solves(factor) && work->result == 0 ? solve(work) : TB_OK;
-}
-
-/* ---- In the program's stream ------------------------------------------------------------------------------ */
-
-/* The first number on the diagonal that is 0, from 1, or 0. */
-static tb_status look_at_diagonal(tb_factoring *work)
-{
-    const tb_matrix *a = &work->there.a;
+    const tb_matrix *a = &there->a;
     const size_t element = tb_bytes_of(a->element);
-    tb_factor diagonal = *work->factor;
+    tb_factor diagonal = *there;
     diagonal.a.ld = 0;
     diagonal.a.data = work->narrowed = tb_make((size_t)a->rows * element);
     if (!work->narrowed)
@@ -142,14 +131,45 @@ static tb_status look_at_diagonal(tb_factoring *work)
     TB_TRY(tb_issue_copy(work->stream, &copy));
     TB_TRY(tb_synchronize(work->stream));
     work->result = tb_first_zero(&diagonal);
+    tb_unmake(work->narrowed);
+    work->narrowed = NULL; /* pivots may come here */
     return TB_OK;
 }
+
+/* What the factorization has made of B; where R's diagonal has a number that is 0, B is left as that. */
+static tb_status solve_by_r(tb_factoring *work)
+{
+    const tb_factor by_r = tb_by_r(&work->there);
+    TB_TRY(look_at_diagonal(work, &by_r));
+    if (work->result == 0)
+        return solve_by(work, &by_r);
+    TB_TRY(tb_finish_factored(work, 1, by_r.b.columns));
+    return end_solving(work, TB_OK);
+}
+
+static tb_status walk(tb_factoring *work)
+{
+    const tb_factor *factor = work->factor;
+    if (tb_replacement_of(factor))
+        return work->result == 0 ? tb_replace(work) : TB_OK;
+    if (tb_applies_q(factor))
+        return apply(work);
+    if (tb_makes_factors(factor))
+        TB_TRY(make_factors(work));
+    else if (tb_exchanges_rows(work))
+        TB_TRY(tb_send_pivots(work));
+    if (tb_finds_least_squares(factor))
+        return solve_by_r(work);
+    return tb_solves(factor) && work->result == 0 ? solve(work) : TB_OK;
+}
+
+/* ---- In the program's stream ------------------------------------------------------------------------------ */
 
 tb_status tb_factor_in_stream(tb_factoring *work)
 {
     TB_TRY(tb_load_factored(work));
     if (tb_divides_by_diagonal(work->factor))
-        TB_TRY(look_at_diagonal(work));
+        TB_TRY(look_at_diagonal(work, &work->there));
     return walk(work);
 }
 

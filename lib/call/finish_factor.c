@@ -23,7 +23,10 @@ typedef struct steps {
 
 static tb_status visit(tb_visitor *visitor, const tb_sequence_step *step);
 
+static const tb_host nobody = {.call = NULL};
+
 static int64_t factor(const tb_factor *factor, const tb_host *host);
+static tb_status solve(steps *all, const tb_factor *factor, int64_t solved);
 
 /* The columns that are left, by the host's own routine. */
 static tb_status apply(const steps *all, const tb_factor *whole, int64_t applied)
@@ -34,13 +37,28 @@ static tb_status apply(const steps *all, const tb_factor *whole, int64_t applied
     return TB_OK;
 }
 
+/* Least squares, when A has been factored. B is left as Q' B where R's diagonal has a number that is 0. */
+static tb_status solve_by_r(steps *all, const tb_factor *factor, int64_t solved)
+{
+    const tb_host *host = all->host;
+    tb_factor rest = *factor;
+    rest.b = tb_rectangle(&factor->b, 0, solved, factor->b.rows, factor->b.columns - solved);
+    const tb_factor by_q = tb_by_q(&rest), by_r = tb_by_r(&rest);
+    const steps beside = {.host = host->beside ? host->beside(host, by_q.routine) : NULL};
+    const steps alone = {.host = &nobody};
+    (void)apply(beside.host ? &beside : &alone, &by_q, 0);
+    all->info = tb_first_zero(&by_r);
+    return all->info == 0 ? solve(all, &by_r, 0) : TB_OK;
+}
+
 static tb_status solve(steps *all, const tb_factor *factor, int64_t solved)
 {
     const tb_range columns = {solved, factor->b.columns - solved};
     if (columns.count == 0)
         return TB_OK;
-    return tb_applies_q(factor) ? apply(all, factor, solved)
-                                : tb_walk_substitution(factor, columns, &all->visitor);
+    return tb_applies_q(factor)             ? apply(all, factor, solved)
+           : tb_finds_least_squares(factor) ? solve_by_r(all, factor, solved)
+                                            : tb_walk_substitution(factor, columns, &all->visitor);
 }
 
 /* As one whose routine does nothing else. */
@@ -115,6 +133,8 @@ static int64_t factor_by_steps(const tb_factor *factor, const tb_host *host)
         tb_apply_q_by_loops(factor);
         return 0;
     }
+    if (tb_finds_least_squares(factor))
+        return tb_find_least_squares_by_loops(factor);
     if (tb_replacement_of(factor))
         return replace(&all, factor);
     if (tb_factors_of(factor) == TB_QR)
@@ -141,7 +161,6 @@ static int64_t factor(const tb_factor *factor, const tb_host *host)
 
 static void compute(const tb_product *product, const tb_host *host)
 {
-    static const tb_host nobody = {.call = NULL};
     const tb_host *beside = host->beside ? host->beside(host, product->routine) : NULL;
     tb_compute_on_host(product, beside ? beside : &nobody);
 }
@@ -247,9 +266,9 @@ void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int
     const tb_factor alone = factored_alone(factor);
     const bool is_alone = alone.routine == factor->routine || !host->beside;
     const tb_host *beside = is_alone ? host : host->beside(host, alone.routine);
-    static const tb_host nobody = {.call = NULL};
     steps all = {.visitor = {visit}, .host = beside ? beside : &nobody, .info = info <= done ? info : 0};
-    if (tb_replacement_of(factor)) {
+    const bool is_whole = tb_finds_least_squares(factor) && done == 0 && solved == 0;
+    if (tb_replacement_of(factor) || is_whole) {
         do_all(factor, host);
         return;
     }
@@ -257,7 +276,7 @@ void tb_finish_factor(const tb_factor *factor, int64_t done, int64_t solved, int
     if (tb_makes_factors(factor) && done < factor->n)
         (void)tb_resume_factor(&alone, done, &all.visitor);
     all.host = host;
-    if (tb_solves(factor) && all.info == 0)
+    if (tb_solves(factor) && (all.info == 0 || tb_finds_least_squares(factor)))
         (void)solve(&all, factor, solved);
     tb_leave_callers_environment();
     *factor->info = all.info;

@@ -1,5 +1,6 @@
 #include "lib/call/portable_qr.h"
 
+#include "lib/call/scaling.h"
 #include "lib/process/leaving.h"
 #include "words/integers.h"
 
@@ -275,4 +276,136 @@ bool tb_reflect_rows_by_loops(const tb_factor *factor)
 bool tb_make_q_of_rows_by_loops(const tb_factor *factor)
 {
     return make_adjoint(factor, tb_make_q_by_loops);
+}
+
+/* ---- Least squares ---------------------------------------------------------------------------------------- */
+
+/* R X = B, or R' X = B. */
+static void solve_column(const tb_matrix *r, bool adjointly, const tb_matrix *b, int64_t column)
+{
+    const int64_t order = r->columns;
+    for (int64_t step = 0; step < order; step++) {
+        const int64_t i = adjointly ? step : order - 1 - step, first = adjointly ? 0 : i + 1,
+                      end = adjointly ? i : order;
+        number sum = get(b, i, column);
+        for (int64_t k = first; k < end; k++) {
+            const number x = times(adjointly ? adjoint(get(r, k, i)) : get(r, i, k), get(b, k, column));
+            sum.re -= x.re;
+            sum.im -= x.im;
+        }
+        const number pivot = get(r, i, i);
+        set(b, i, column, divide(sum, adjointly ? adjoint(pivot) : pivot));
+    }
+}
+
+static void set_zeros(const tb_matrix *a)
+{
+    for (int64_t j = 0; j < a->columns; j++)
+        for (int64_t i = 0; i < a->rows; i++)
+            set(a, i, j, (number){0, 0});
+}
+
+static double largest_of(const tb_matrix *a)
+{
+    double largest = 0;
+    for (int64_t j = 0; j < a->columns; j++)
+        for (int64_t i = 0; i < a->rows; i++) {
+            const number x = get(a, i, j);
+            largest = isnan(largest) ? largest : fmax(largest, hypot(x.re, x.im));
+            largest = isnan(x.re) || isnan(x.im) ? (double)NAN : largest;
+        }
+    return largest;
+}
+
+static void scale(const tb_matrix *a, double by)
+{
+    for (int64_t j = 0; j < a->columns && by != 1; j++)
+        for (int64_t i = 0; i < a->rows; i++) {
+            const number x = get(a, i, j);
+            set(a, i, j, (number){x.re * by, x.im * by});
+        }
+}
+
+/* By so much the matrix has been scaled. */
+static double bring_into_range(const tb_matrix *a)
+{
+    const tb_scaled_range range = tb_scaled_range_of(a->element);
+    const double size = largest_of(a), by = size > 0 && size < range.small ? range.small / size
+                                            : size > range.large           ? range.large / size
+                                                                           : 1;
+    scale(a, by);
+    return by;
+}
+
+static int64_t first_zero_of(const tb_matrix *r)
+{
+    for (int64_t i = 0; i < r->columns; i++) {
+        const number x = get(r, i, i);
+        if (x.re == 0 && x.im == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Of a matrix that has as many rows as columns, or more: those X; or of its adjoint the least X that solve. Returns info. */
+static int64_t solve_tall(const tb_matrix *tall, void *tau, bool of_adjoint, const tb_matrix *b)
+{
+    const tb_element element = tall->element;
+    const int64_t order = tall->columns;
+    const tb_factor qr = tb_geqrf((tb_routine)((int)TB_SGEQRF + (int)element), tall->rows, order, tall->data,
+                                  tall->ld, tau, NULL),
+                    by_q = tb_ormqr((tb_routine)((int)TB_SORMQR + (int)element), false, !of_adjoint, b->rows,
+                                    b->columns, order, tall->data, tall->ld, tau, b->data, b->ld, NULL);
+    const tb_matrix beyond = tb_rectangle(b, order, 0, b->rows - order, b->columns);
+    tb_reflect_by_loops(&qr);
+    const int64_t zero = first_zero_of(tall);
+    if (!of_adjoint)
+        tb_apply_q_by_loops(&by_q);
+    for (int64_t j = 0; j < b->columns && zero == 0; j++)
+        solve_column(tall, of_adjoint, b, j);
+    if (of_adjoint && zero == 0) {
+        set_zeros(&beyond);
+        tb_apply_q_by_loops(&by_q);
+    }
+    return zero;
+}
+
+/* A matrix that has more columns than rows is turned round, and its factors back: LQ is QR of the adjoint. */
+static int64_t solve_turned(const tb_factor *factor, void *tau)
+{
+    const tb_matrix *a = &factor->a;
+    tb_matrix tall = {.rows = a->columns, .columns = a->rows, .ld = a->columns, .element = a->element};
+    tall.data = tb_make(tb_matrix_bytes(&tall));
+    if (!tall.data)
+        return TB_INFO_UNDONE;
+    copy_adjoint(a, &tall);
+    const int64_t zero = solve_tall(&tall, tau, !factor->transposed, &factor->b);
+    copy_adjoint(&tall, a);
+    tb_unmake(tall.data);
+    return zero;
+}
+
+int64_t tb_find_least_squares_by_loops(const tb_factor *factor)
+{
+    const int64_t order = tb_factor_order(factor), columns = factor->b.columns;
+    const tb_matrix given =
+                        tb_rectangle(&factor->b, 0, 0, factor->transposed ? factor->n : factor->m, columns),
+                    found =
+                        tb_rectangle(&factor->b, 0, 0, factor->transposed ? factor->m : factor->n, columns);
+    if (order == 0 || largest_of(&factor->a) == 0) {
+        set_zeros(&factor->b);
+        return 0;
+    }
+    void *const tau = tb_make((size_t)order * tb_bytes_of(factor->a.element));
+    if (!tau)
+        return TB_INFO_UNDONE;
+    const double of_a = bring_into_range(&factor->a), of_b = bring_into_range(&given);
+    const int64_t info = factor->m >= factor->n ? solve_tall(&factor->a, tau, factor->transposed, &factor->b)
+                                                : solve_turned(factor, tau);
+    tb_unmake(tau);
+    if (info == 0) {
+        scale(&found, of_a);
+        scale(&found, 1 / of_b);
+    }
+    return info;
 }

@@ -17,6 +17,9 @@ void tb_apply_q_by_loops(const tb_factor *factor);
 bool tb_reflect_rows_by_loops(const tb_factor *factor);
 bool tb_make_q_of_rows_by_loops(const tb_factor *factor);
 
+/* As the reference's GELS does; returns info. */
+int64_t tb_find_least_squares_by_loops(const tb_factor *factor);
+
 /* B := Q' B, of the reflectors that a block's columns have, which are no more than its rows, and tau. */
 void tb_apply_reflectors(const tb_factor *block);
 

@@ -8,6 +8,7 @@
 #include "lib/call/finish_factor.h"
 #include "lib/call/replacing.h"
 #include "lib/call/run.h"
+#include "lib/call/scaling.h"
 #include "lib/call/stream.h"
 
 #include "lib/device/copies.h"
@@ -258,21 +259,52 @@ static void describe(tb_factoring *work)
     }
 }
 
+/* Least squares of what LAPACK would scale first, which it looks at all numbers for; and those that are found in other ways. */
+static bool is_the_hosts(const tb_factor *factor, bool is_there)
+{
+    return tb_finds_least_squares(factor) &&
+           (is_there || !tb_is_overdetermined(factor) || !tb_is_within_range(&factor->a, false) ||
+            !tb_is_within_range(&factor->b, true));
+}
+
 static tb_outcome perform(run *run, const tb_host *host)
 {
     tb_factoring *work = &run->work;
     describe(work);
     const bool is_there = is_on_device(&work->matrices[0]) || is_on_device(&work->matrices[1]);
-    const tb_status status = is_there ? factor_there(run) : factor_in_passing(run);
+    const tb_status status = is_the_hosts(work->factor, is_there) ? TB_UNSUPPORTED
+                             : is_there                           ? factor_there(run)
+                                                                  : factor_in_passing(run);
     if (status != TB_OK)
         return finish(work, status, host);
     *work->factor->info = work->result;
     return TB_DONE;
 }
 
+static void drop(void *made)
+{
+    tb_unmake(made);
+}
+
+/* Which the program does not see. */
+static tb_outcome perform_with_tau(run *run, tb_factor *own, const tb_host *host)
+{
+    tb_leaving leaving;
+    void *const tau = tb_make((size_t)tb_larger(tb_factor_order(own), 1) * tb_bytes_of(own->a.element));
+    if (!tau)
+        return TB_DECLINED;
+    own->reflectors.tau = tau;
+    tb_when_left(&leaving, drop, tau);
+    const tb_outcome outcome = perform(run, host);
+    tb_not_left(&leaving);
+    drop(tau);
+    return outcome;
+}
+
 tb_outcome tb_run_factor(tb_task task, const tb_plan *plan, const tb_host *host, double *seconds)
 {
     (void)seconds;
-    run run = {.work = {.factor = task.factor, .plan = plan}};
-    return perform(&run, host);
+    tb_factor own = *task.factor;
+    run run = {.work = {.factor = &own, .plan = plan}};
+    return tb_finds_least_squares(&own) ? perform_with_tau(&run, &own, host) : perform(&run, host);
 }

@@ -130,6 +130,9 @@ static const other_row other_rows[] = {
     {TB_DGESV, 4096, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
     {TB_DGESV, 1, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
     {TB_DPOSV, 1, P, {4096, P, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_DGELS, 1, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
+    {TB_DGELS, 1, H, {255, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
+    {TB_ZGELS, 4096, H, {4096, H, TB_READY, AUTO, "streamed", TB_START_NOT}},
     {TB_DGETRS, 1, H, {4096, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
     {TB_DPOTRS, 1, H, {4096, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
     {TB_DTRTRS, 1, H, {4096, H, TB_READY, AUTO, "host: too small", TB_START_NOT}},
@@ -157,6 +160,9 @@ static tb_factor factor_of_routine(tb_routine routine, int64_t n, int64_t nrhs)
         tb_class_of(routine)->factors == TB_LU
             ? tb_getrf(routine, n, n, NULL, n, (tb_pivots){NULL, 32}, &info)
         : tb_class_of(routine)->replacement == TB_Q ? tb_orgqr(routine, n, n, n, NULL, n, NULL, &info)
+        : tb_class_of(routine)->solves && tb_class_of(routine)->makes_factors &&
+                tb_class_of(routine)->factors == TB_QR
+            ? tb_gels(routine, false, n, n, nrhs, NULL, n, NULL, n, &info)
         : tb_class_of(routine)->solves && tb_class_of(routine)->factors == TB_QR
             ? tb_ormqr(routine, false, true, n, nrhs, n, NULL, n, NULL, NULL, n, &info)
         : tb_class_of(routine)->factors == TB_QR ? tb_geqrf(routine, n, n, NULL, n, NULL, &info)
@@ -431,7 +437,7 @@ static void forecasts_of_rows_are_those_of_columns_and_moves(void)
 /* With the columns that are solved for; what makes factors besides takes as long as both. */
 static void forecasts_of_solves_grow_with_the_columns(void)
 {
-    static const tb_routine routines[] = {TB_DPOTRS, TB_DPOSV, TB_DGETRS, TB_DGESV, TB_DTRTRS};
+    static const tb_routine routines[] = {TB_DPOTRS, TB_DPOSV, TB_DGETRS, TB_DGESV, TB_DTRTRS, TB_DGELS};
     enum { ORDER = 2000 };
     const tb_facts facts = facts_when_up();
     for (size_t i = 0; i < sizeof routines / sizeof *routines; i++) {
@@ -455,6 +461,19 @@ static void forecasts_of_solves_grow_with_the_columns(void)
                          tb_factor_steps_seconds(&solved, &facts, &h200s[0], 512),
                  together = tb_factor_steps_seconds(&both, &facts, &h200s[0], 512);
     CHECK(fabs(together / steps - 1) < 0.01, "%g s one after the other, %g s together", steps, together);
+}
+
+/* Least squares are what the device has of GELS. */
+static void other_ways_of_least_squares_are_the_hosts(void)
+{
+    tb_facts facts = facts_when_up();
+    const tb_factor transposed = tb_gels(TB_DGELS, true, 4096, 4096, 1, NULL, 4096, NULL, 4096, &info),
+                    wide = tb_gels(TB_DGELS, false, 4000, 4096, 1, NULL, 4000, NULL, 4096, &info);
+    CHECK(tb_decide_factor(&transposed, &facts).reason == TB_REASON_ROUTINE &&
+              tb_decide_factor(&wide, &facts).reason == TB_REASON_ROUTINE,
+          "they are not");
+    facts.places[0].memory = D;
+    CHECK(tb_decide_factor(&wide, &facts).route == TB_ROUTE_RESIDENT, "where the host cannot reach it");
 }
 
 /* A matrix crosses the link to the device and from there. */
@@ -561,6 +580,7 @@ int main(void)
     forecasts_of_products_with_q_look_at_few_steps();
     forecasts_of_rows_are_those_of_columns_and_moves();
     forecasts_of_solves_grow_with_the_columns();
+    other_ways_of_least_squares_are_the_hosts();
     both_ways_of_the_link_take_their_time();
     few_blocks_tell_what_all_take();
     what_calls_take_is_learned();

@@ -224,6 +224,27 @@ static void rows_have_reflectors_as_columns_do(void)
     CHECK(strcmp(text, "cunglq m=6 n=8 k=3 lda=9") == 0, "%s", text);
 }
 
+/* 2 n^2 (m - n / 3) flops of the factorization, and for each column of B 4 m n - 2 n^2, and n^2. */
+static void least_squares_have_three_extents(void)
+{
+    char text[TB_TASK_TEXT_SIZE];
+    const tb_factor factor = tb_gels(TB_DGELS, false, 9, 6, 5, NULL, 9, NULL, 10, NULL),
+                    wide = tb_gels(TB_ZGELS, true, 6, 9, 5, NULL, 6, NULL, 10, NULL);
+    const tb_task task = tb_task_of_factor(&factor);
+    const tb_extents extents = tb_task_extents(task);
+    const double flops = 2 * 36 * (9 - 2) + 5 * (4 * 9 * 6 - 2 * 36 + 36);
+    CHECK(extents.count == 3 && extents.of[0] == 9 && extents.of[1] == 6 && extents.of[2] == 5,
+          "other extents");
+    CHECK(tb_task_flops(task) == flops && tb_task_flops(tb_task_of_factor(&wide)) == 4 * flops, "%g flops",
+          tb_task_flops(task));
+    CHECK(tb_task_bytes(task) == (54 + 45) * sizeof(double) && tb_task_matrices(task) == 2, "other amounts");
+    CHECK(tb_finds_least_squares(&factor) && tb_is_overdetermined(&factor) && !tb_applies_q(&factor) &&
+              !tb_is_overdetermined(&wide) && wide.b.rows == 9,
+          "it does something else");
+    tb_print_task(task, text);
+    CHECK(strcmp(text, "dgels N m=9 n=6 r=5 lda=9 ldb=10") == 0, "%s", text);
+}
+
 /* Of each class: what of A is read, and how; multiply-adds by the factors, and to them. */
 static void a_solve_answers_for_two_matrices(void)
 {
@@ -281,6 +302,7 @@ int main(void)
     what_reflectors_make_has_three_extents();
     what_reflectors_are_applied_to_has_three_extents();
     rows_have_reflectors_as_columns_do();
+    least_squares_have_three_extents();
     a_solve_answers_for_two_matrices();
     return check_result();
 }
