@@ -15,6 +15,7 @@ tb_factor tb_qr_of_adjoint(const tb_factor *factor)
     qr.m = factor->n;
     qr.n = factor->m;
     qr.a = factor->b;
+    qr.b = (tb_matrix){.data = NULL}; /* nothing is solved */
     return qr;
 }
 

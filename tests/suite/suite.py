@@ -25,7 +25,7 @@ from collections import Counter, defaultdict, namedtuple
 SKIPPED = 77  # what CTest is told to take for "cannot run here"
 # Routines of LAPACK's that are taken over, which some libraries leave to others.
 LAPACK = ("potrf", "potrs", "posv", "potri", "getrf", "getrs", "gesv", "getri", "trtrs", "trtri",
-          "geqrf", "orgqr", "ungqr", "ormqr", "unmqr", "gelqf", "orglq", "unglq")
+          "geqrf", "orgqr", "ungqr", "ormqr", "unmqr", "gelqf", "orglq", "unglq", "gels")
 
 # What came of one named group of tests: how many were run, and how many of them failed.
 Outcome = namedtuple("Outcome", "run failed")
