@@ -35,11 +35,12 @@ tb_plan __wrap_tb_decide_factor(const tb_factor *factor, const tb_facts *facts)
 static sigjmp_buf before_call;
 static int moments, jump_at;
 
-/* The device has time in between to finish columns. */
+/* Before that the device has come to rest, so that columns are finished. */
 static void pass_moment(void)
 {
-    enum { MICROSECONDS = 500 };
-    usleep(MICROSECONDS);
+    enum { MICROSECONDS = 50, WAITS_MOST = 10000 };
+    for (int waits = 0; sim_in_flight() > 0 && waits < WAITS_MOST; waits++)
+        usleep(MICROSECONDS);
     if (++moments == jump_at)
         siglongjmp(before_call, 1);
 }

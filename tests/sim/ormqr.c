@@ -178,6 +178,7 @@ static long *operations, *failures;
 typedef struct failing {
     trial trial;
     const char *class, *failure;
+    bool in_pieces; /* what lies in ordinary memory is copied so */
 } failing;
 
 static void fail_once(void *argument)
@@ -185,6 +186,8 @@ static void fail_once(void *argument)
     const failing *f = argument;
     force_device();
     tileblas_set_option("PINNED_MEMORY", "1"); /* columns come back in some slots */
+    if (f->in_pieces)
+        sim_set("PAGEABLE", "0");
     sim_set("FAIL", f->trial.script);
     try(&f->trial);
     *operations = sim_operations(f->class);
@@ -203,7 +206,10 @@ static void fail_everywhere(failing f)
     const long all = *operations;
     CHECK(whole == CHILD_RIGHT && all > 0, "%s, %ld operations: %s", text, all, child_end_text(whole));
     for (long operation = 1; operation <= all;
-         operation += check_between(&random, 1, operation < all - CLOSELY ? 1 + 2 * all / CHILDREN : 4)) {
+         operation += check_between(&random, 1,
+                                    operation < all - CLOSELY ? 1 + 2 * all / CHILDREN
+                                    : f.in_pieces             ? 1
+                                                              : 4)) {
         char script[40];
         snprintf(script, sizeof script, "%s:%ld=%s", f.class, operation, f.failure);
         f.trial.script = script;
@@ -231,7 +237,7 @@ static void fail_in_host_memory(void)
     static const char *const ways[] = {"memory", "lost", "fault", "unsupported"};
     for (size_t i = 0; i < COUNT(ways); i++)
         for (int second = 0; second < 2; second++)
-            fail_everywhere((failing){failing_trial(i, second, everywhere[0]), "any", ways[i]});
+            fail_everywhere((failing){failing_trial(i, second, everywhere[0]), "any", ways[i], false});
 }
 
 /* What a device has that is lost, or is never there, nobody has any more; so it is with what is written to it half, and has Q on its right. */
@@ -246,8 +252,16 @@ static void fail_in_device_memory(void)
             const bool copies = i == 0;
             const size_t place = copies ? (second ? 0 : 1) : i + (size_t)second;
             fail_everywhere((failing){failing_trial(i, second, there[place % COUNT(there)]), classes[i],
-                                      (i + (size_t)second) % 2 ? "memory" : "unsupported"});
+                                      (i + (size_t)second) % 2 ? "memory" : "unsupported", false});
         }
+}
+
+/* What Q stands to the right of is written piece after piece, of which later ones fail. */
+static void fail_between_pieces(void)
+{
+    static const places there = {TB_MEMORY_DEVICE, TB_MEMORY_HOST};
+    const trial t = trial_of(TB_SPELLING_zunmqr_, there, failing_sizes[1], 1);
+    fail_everywhere((failing){t, "copy", "unsupported", true});
 }
 
 /* ---- Alone ------------------------------------------------------------------------------------------------ */
@@ -280,6 +294,7 @@ int main(int count, char **values)
     if (strcmp(program, "failures") == 0) {
         fail_in_host_memory();
         fail_in_device_memory();
+        fail_between_pieces();
         return check_result();
     }
     force_device();

@@ -100,6 +100,21 @@ static void arguments_are_read(void)
     CHECK(work[0] >= 8, "a query is answered with %g", work[0]);
 }
 
+/* LAPACKE's, and not its _work function; in tau, and in A, in this order. */
+static void what_is_no_number_is_told(void)
+{
+    static double a[64 * 64], tau[64], work[64];
+    double *const places[] = {&tau[3], &a[10]};
+    static const int64_t infos[] = {-7, -5};
+    const arguments x = {COLUMN_MAJOR, 8, 4, 4, a, 8, tau, work, 64};
+    for (size_t i = 0; i < COUNT(places); i++) {
+        *places[i] = (double)NAN;
+        const int64_t info = call_with(TB_SPELLING_LAPACKE_dorgqr, x);
+        CHECK(info == infos[i], "info is %d", (int)info);
+    }
+    CHECK(call_with(TB_SPELLING_LAPACKE_dorgqr_work, x) == 0, "_work looks");
+}
+
 /* ---- Failures --------------------------------------------------------------------------------------------- */
 
 /* Shared with the child: operations of the class that fail, and failures. */
@@ -173,8 +188,10 @@ int main(int count, char **arguments)
     force_device();
     if (strcmp(program, "names") == 0)
         by_every_name();
-    if (is_alone)
+    if (is_alone) {
         arguments_are_read();
+        what_is_no_number_is_told();
+    }
     for (size_t i = 0; i < COUNT(spellings) && strcmp(program, "sizes") == 0; i++)
         of_every_size(spellings[i]);
     for (size_t i = 0; i < COUNT(spellings) && is_alone; i++)
