@@ -7,12 +7,7 @@
  */
 #include "lib/call/finish_factor.h"
 #include "tests/known_gels.h"
-#include "tests/sim/children.h"
-#include "tests/sim/device_sim.h"
-
-#include <sys/mman.h>
-
-enum { CHILD_SECONDS = 60 };
+#include "tests/sim/failing_trials.h"
 
 /* The linker puts this in front of tb_finish_factor: how often the host has brought to its end what a device had begun. */
 static int finished_by_host;
@@ -176,48 +171,6 @@ static void nothing_has_zeros(void)
 
 /* ---- Failures --------------------------------------------------------------------------------------------- */
 
-/* Shared with the child: operations of the class that fail, and failures. */
-static long *operations, *failures;
-
-typedef struct failing {
-    trial trial;
-    const char *failure;
-} failing;
-
-static void fail_once(void *argument)
-{
-    const failing *f = argument;
-    force_device();
-    tileblas_set_option("PINNED_MEMORY", "1"); /* columns come back in some slots */
-    sim_set("FAIL", f->trial.script);
-    try(&f->trial);
-    *operations = sim_operations("any");
-    *failures = sim_failures("any");
-}
-
-/* One operation, of all that there are: the last ones, which bring columns back, are looked at more closely. */
-static void fail_everywhere(failing f)
-{
-    enum { CLOSELY = 60, CHILDREN = 16 };
-    check_random random = {seed};
-    char text[240];
-    f.trial.script = "";
-    describe(&f.trial, text);
-    const child_end whole = child_run(fail_once, &f, CHILD_SECONDS);
-    const long all = *operations;
-    CHECK(whole == CHILD_RIGHT && all > 0, "%s, %ld operations: %s", text, all, child_end_text(whole));
-    for (long operation = 1; operation <= all;
-         operation += check_between(&random, 1, operation < all - CLOSELY ? 1 + 2 * all / CHILDREN : 6)) {
-        char script[40];
-        snprintf(script, sizeof script, "any:%ld=%s", operation, f.failure);
-        f.trial.script = script;
-        const child_end end = child_run(fail_once, &f, CHILD_SECONDS);
-        /* How often it is asked whether columns have come back differs from run to run. */
-        CHECK(end == CHILD_RIGHT && (*failures > 0 || *operations < operation), "%s, %s: %s, %ld failures",
-              text, script, child_end_text(end), *failures);
-    }
-}
-
 static void fail_in_host_memory(void)
 {
     static const char *const ways[] = {"memory", "lost", "fault", "unsupported"};
@@ -227,7 +180,7 @@ static void fail_in_host_memory(void)
             trial t = trial_of(spellings[(i + (size_t)zeros) % COUNT(spellings)], everywhere[0],
                                failing_sizes[(i / 2 + (size_t)zeros) % COUNT(failing_sizes)], false);
             t.zeros = zeros * 70;
-            fail_everywhere((failing){t, ways[i]});
+            fail_everywhere((failing){t, "any", ways[i], false});
         }
 }
 
@@ -236,9 +189,7 @@ int main(int count, char **values)
     const char *program = count > 1 ? values[1] : "names";
     const bool is_alone = strcmp(program, "alone") == 0;
     seed = check_seed();
-    operations =
-        mmap(NULL, 2 * sizeof *operations, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    failures = operations + 1;
+    begin_failing();
     if (!is_alone)
         dlopen("libopenblas.so.0", RTLD_NOW | RTLD_GLOBAL);
     if (strcmp(program, "failures") == 0) {

@@ -7,12 +7,7 @@
  */
 #include "lib/call/finish_factor.h"
 #include "tests/known_ormqr.h"
-#include "tests/sim/children.h"
-#include "tests/sim/device_sim.h"
-
-#include <sys/mman.h>
-
-enum { CHILD_SECONDS = 60 };
+#include "tests/sim/failing_trials.h"
 
 /* The linker puts this in front of tb_slot_bytes: what comes back does so in many pieces. */
 size_t __wrap_tb_slot_bytes(void);
@@ -172,54 +167,6 @@ static void what_is_no_number_is_told(void)
 
 /* ---- Failures --------------------------------------------------------------------------------------------- */
 
-/* Shared with the child: operations of the class that fail, and failures. */
-static long *operations, *failures;
-
-typedef struct failing {
-    trial trial;
-    const char *class, *failure;
-    bool in_pieces; /* what lies in ordinary memory is copied so */
-} failing;
-
-static void fail_once(void *argument)
-{
-    const failing *f = argument;
-    force_device();
-    tileblas_set_option("PINNED_MEMORY", "1"); /* columns come back in some slots */
-    if (f->in_pieces)
-        sim_set("PAGEABLE", "0");
-    sim_set("FAIL", f->trial.script);
-    try(&f->trial);
-    *operations = sim_operations(f->class);
-    *failures = sim_failures("any");
-}
-
-/* One operation of a class, of all that there are: the last ones, which bring columns back, are looked at more closely. */
-static void fail_everywhere(failing f)
-{
-    enum { CLOSELY = 24, CHILDREN = 8 };
-    check_random random = {seed};
-    char text[200];
-    f.trial.script = "";
-    describe(&f.trial, text);
-    const child_end whole = child_run(fail_once, &f, CHILD_SECONDS);
-    const long all = *operations;
-    CHECK(whole == CHILD_RIGHT && all > 0, "%s, %ld operations: %s", text, all, child_end_text(whole));
-    for (long operation = 1; operation <= all;
-         operation += check_between(&random, 1,
-                                    operation < all - CLOSELY ? 1 + 2 * all / CHILDREN
-                                    : f.in_pieces             ? 1
-                                                              : 4)) {
-        char script[40];
-        snprintf(script, sizeof script, "%s:%ld=%s", f.class, operation, f.failure);
-        f.trial.script = script;
-        const child_end end = child_run(fail_once, &f, CHILD_SECONDS);
-        /* How often it is asked whether columns have come back differs from run to run. */
-        CHECK(end == CHILD_RIGHT && (*failures > 0 || *operations < operation), "%s, %s: %s, %ld failures",
-              text, script, child_end_text(end), *failures);
-    }
-}
-
 /* Of few columns or rows, and of some blocks of them. */
 static const size failing_sizes[] = {{200, 100, 150}, {132, 1100, 130}};
 
@@ -286,9 +233,7 @@ int main(int count, char **values)
     const char *program = count > 1 ? values[1] : "names";
     const bool is_alone = strcmp(program, "alone") == 0;
     seed = check_seed();
-    operations =
-        mmap(NULL, 2 * sizeof *operations, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    failures = operations + 1;
+    begin_failing();
     if (!is_alone)
         dlopen("libopenblas.so.0", RTLD_NOW | RTLD_GLOBAL);
     if (strcmp(program, "failures") == 0) {

@@ -6,12 +6,7 @@
  * alone: there is no LAPACK but ours.
  */
 #include "tests/known_q.h"
-#include "tests/sim/children.h"
-#include "tests/sim/device_sim.h"
-
-#include <sys/mman.h>
-
-enum { CHILD_SECONDS = 60 };
+#include "tests/sim/failing_trials.h"
 
 /* The linker puts this in front of tb_slot_bytes: what comes back does so in many pieces. */
 size_t __wrap_tb_slot_bytes(void);
@@ -117,51 +112,12 @@ static void what_is_no_number_is_told(void)
 
 /* ---- Failures --------------------------------------------------------------------------------------------- */
 
-/* Shared with the child: operations of the class that fail, and failures. */
-static long *operations, *failures;
-
-typedef struct failing {
-    trial trial;
-    const char *class, *failure;
-} failing;
-
-static void fail_once(void *argument)
-{
-    const failing *f = argument;
-    force_device();
-    sim_set("FAIL", f->trial.script);
-    try(&f->trial);
-    *operations = sim_operations(f->class);
-    *failures = sim_failures("any");
-}
-
-/* One operation of a class, of all that there are: the last ones, which bring columns back, are looked at more closely. */
-static void fail_everywhere(failing f)
-{
-    enum { CLOSELY = 40, CHILDREN = 20 };
-    check_random random = {seed};
-    f.trial.script = "";
-    const child_end whole = child_run(fail_once, &f, CHILD_SECONDS);
-    const long all = *operations;
-    CHECK(whole == CHILD_RIGHT && all > 0, "%ld operations: %s", all, child_end_text(whole));
-    for (long operation = 1; operation <= all;
-         operation += check_between(&random, 1, operation < all - CLOSELY ? 2 * all / CHILDREN : 4)) {
-        char script[40];
-        snprintf(script, sizeof script, "%s:%ld=%s", f.class, operation, f.failure);
-        f.trial.script = script;
-        const child_end end = child_run(fail_once, &f, CHILD_SECONDS);
-        /* How often it is asked whether columns have come back differs from run to run. */
-        CHECK(end == CHILD_RIGHT && (*failures > 0 || *operations < operation), "%s: %s, %ld failures",
-              script, child_end_text(end), *failures);
-    }
-}
-
 static void fail_in_host_memory(void)
 {
     static const char *const ways[] = {"memory", "lost", "fault", "unsupported"};
     for (size_t i = 0; i < COUNT(ways); i++) {
         trial t = trial_of(spellings[i], TB_MEMORY_HOST, (size){300, 200, 150});
-        fail_everywhere((failing){t, "any", ways[i]});
+        fail_everywhere((failing){.trial = t, .class = "any", .failure = ways[i]});
     }
 }
 
@@ -171,7 +127,8 @@ static void fail_in_device_memory(void)
     static const char *const classes[] = {"allocate", "stream", "launch"};
     for (size_t i = 0; i < COUNT(classes); i++) {
         trial t = trial_of(spellings[i], TB_MEMORY_DEVICE, (size){200, 150, 140});
-        fail_everywhere((failing){t, classes[i], i % 2 ? "memory" : "unsupported"});
+        fail_everywhere(
+            (failing){.trial = t, .class = classes[i], .failure = i % 2 ? "memory" : "unsupported"});
     }
 }
 
@@ -180,9 +137,7 @@ int main(int count, char **arguments)
     const char *program = count > 1 ? arguments[1] : "names";
     const bool is_alone = strcmp(program, "alone") == 0;
     seed = check_seed();
-    operations =
-        mmap(NULL, 2 * sizeof *operations, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    failures = operations + 1;
+    begin_failing();
     if (!is_alone)
         dlopen("libopenblas.so.0", RTLD_NOW | RTLD_GLOBAL);
     force_device();
